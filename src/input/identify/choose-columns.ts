@@ -37,7 +37,7 @@ interface SampledTable {
 }
 
 /**
- * Chooses the columns and rows that are read. Throws `ConfigError`: column-unknown,
+ * Chooses the columns and rows to look up. Throws `ConfigError`: column-unknown,
  * column-doubtful, column-ours, column-mismatch.
  */
 export function chooseFrom({ name, shape, sample }: SampledTable, settings: ChoiceSettings) {
@@ -47,8 +47,8 @@ export function chooseFrom({ name, shape, sample }: SampledTable, settings: Choi
   const selected = sample.filter((cells) => filter.reasonAgainst(cells) === null);
   const isSelected = selected.length > 0;
   const ours = isJson(format) ? findOurMembers(columns, jsonKey(prefix)) : findOurColumns(columns, prefix);
-  const looked = { columns, sample: isSelected ? selected : sample, fileName: basename(name) };
-  const seen: Seen = { columns, table: measureTable(looked, ours), kind: settings.kind };
+  const toMeasure = { columns, sample: isSelected ? selected : sample, fileName: basename(name) };
+  const seen: Seen = { columns, table: measureTable(toMeasure, ours), kind: settings.kind };
   const requested = settings.columns;
   const { named, ...found } = requested[0]
     ? takeRequested(requested, seen)
@@ -62,10 +62,10 @@ export function chooseFrom({ name, shape, sample }: SampledTable, settings: Choi
   const nameAt = nameColumn === null ? null : find(nameColumn, 'nameColumn');
   for (const at of filter.places) if (chosen.ours.includes(at)) throw columnIsOurs(columns, at, 'where');
   if (nameAt !== null && chosen.ours.includes(nameAt)) throw columnIsOurs(columns, nameAt, 'nameColumn');
-  /** Position of the column that says what is bought first; null without `--priority`. */
+  /** Position of the column that decides what is bought first; null without `--priority`. */
   const priorityAt = priority && find(priority.name, 'priority');
   const places = [...chosen.choices.map(({ column }) => column), priorityAt, ...filter.places, nameAt];
-  /** Columns whose cells are needed; null for all: those of an earlier run are mostly blank. */
+  /** Columns with needed cells; null for all, because those of an earlier run are mostly blank. */
   const wanted = chosen.ours.length > 0 ? null : [...new Set(places)].filter((at) => at !== null);
   return { chosen, filter, nameAt, priorityAt, wanted };
 }
@@ -79,7 +79,7 @@ interface Chosen {
   readonly named: readonly ColumnChoice[];
 }
 
-/** A kind in a request wins over that of `--kind`. */
+/** Takes the requested columns. A kind in a request wins over `--kind`. */
 function takeRequested(requested: Settings['columns'], seen: Seen): Chosen {
   const { columns, table } = seen;
   const choices: ColumnChoice[] = [];
@@ -93,7 +93,7 @@ function takeRequested(requested: Settings['columns'], seen: Seen): Chosen {
     const asked = writtenKind ?? seen.kind;
     const reading = kindOfColumn(table, measured, asked);
     const kind = asked ?? reading?.kind ?? null;
-    // What is not of the kind would come back as invalid.
+    // Values of another kind would come back as invalid.
     if (asked === null && !reading?.evidence.head) assertOneKind(columns, measured, kind);
     if (kind === null) throw kindUnclear(columns, measured);
     if (choices.some((choice) => choice.column === column && choice.kind === kind)) continue;
@@ -112,10 +112,10 @@ function takeSurest(seen: Seen, isOurs: boolean): Chosen {
   const decision = decide(table, kind);
   const { taken, others } = decision;
   if (taken.length === 0) throw question(seen, decision, isOurs);
-  const found = taken.map(({ column }) => column);
-  assertHeader(seen, found);
+  const takenColumns = taken.map(({ column }) => column);
+  assertHeader(seen, takenColumns);
   const isShown = taken.every(({ evidence: { head = 0, valid = 0 } }) => head > 0 || valid > 0.8);
-  for (const column of isShown || kind !== null ? [] : found) assertOneKind(columns, column);
+  for (const column of isShown || kind !== null ? [] : takenColumns) assertOneKind(columns, column);
   const choices = taken.map((each) => choiceOf(columns, each.column.column, kind ?? each.kind, each));
   const parts = choices.map((choice, at) => {
     const because = (taken[at] && evidenceInWords(taken[at], true)) + lookedUpIn(choice);
@@ -141,20 +141,20 @@ function choiceOf(
 }
 
 function lookedUpIn({ areMarkets }: ColumnChoice): string {
-  return areMarkets ? ', and of each market the coin is looked up' : '';
+  return areMarkets ? ', and the coin of each market is looked up' : '';
 }
 
 /** All three are written by every run, so together they mark a file as ours. */
 const MARKS = ['status', 'identifier', 'fetched_at'] as const;
 
-/** Positions of our key and of the members of its object; none when another wrote them. */
+/** Returns the positions of our key and its members; an empty list if no run wrote them. */
 function findOurMembers(columns: readonly string[], key: string): number[] {
   const isOurs = JSON_MARKS.every((mark) => columns.includes(`${key}.${mark}`));
   const isUnderKey = (column: string) => column === key || column.startsWith(`${key}.`);
   return columns.flatMap((column, index) => (isOurs && isUnderKey(column) ? [index] : []));
 }
 
-/** Positions of the columns to be replaced. Throws column-ours where a mark is missing. */
+/** Returns the positions of columns to replace. Throws column-ours if a mark is missing. */
 function findOurColumns(columns: readonly string[], prefix: string): number[] {
   const prefixed = columns.flatMap((column, index) => (column.startsWith(prefix) ? [index] : []));
   if (prefix === '' || prefixed.length === 0) return [];
@@ -174,7 +174,7 @@ function findOurColumns(columns: readonly string[], prefix: string): number[] {
 
 type Judged = RowCondition & { readonly at: number; readonly key: string; readonly reason: RowReason };
 
-/** `--where`: which rows are looked up. The others come back as skipped, with the condition. */
+/** Selects rows by `--where`. The others come back as skipped, with the condition. */
 export class RowFilter {
   readonly #conditions: readonly Judged[];
 
@@ -190,7 +190,7 @@ export class RowFilter {
     return this.#conditions.map(conditionText);
   }
 
-  /** Why a row with these cells is not looked up: the first condition that it does not meet. */
+  /** Returns the first condition that a row does not meet, or null if it is looked up. */
   reasonAgainst(cells: readonly string[]): RowReason | null {
     for (const { at, wants, key, reason } of this.#conditions) {
       const text = cells[at] ?? '';

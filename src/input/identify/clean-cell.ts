@@ -1,18 +1,18 @@
-/** A cell's text without what people cannot see, and which texts mean "nothing here". */
+/** Removes what people cannot see in a cell, and recognises texts that mean "nothing here". */
 import type { Identified, IdentifierKind, Unidentified } from '../../core/identifier.js';
 import type { RowReason } from '../../core/row-reason.js';
 
-/** Printable ASCII that no rule below touches: the way of nearly every cell. */
+/** Printable ASCII that no rule below changes, as in nearly every cell. */
 const PLAIN = /^[!#-&(-_a-~]+$/;
 /** Soft hyphen, zero-width space, direction marks, word joiner and its kin, byte-order mark. */
 const INVISIBLE = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/g;
-/** These two spell some Persian and Indic names: they go only where no such letter needs them. */
+/** Persian and Indic names need these two, so they are removed from ASCII texts only. */
 const JOINERS = /[\u200c\u200d]/g;
 const ODD_BLANKS = /[\p{Zs}]+/gu;
-/** With a sign before it, as for spreadsheets: `="007"`. */
+/** Quoted text, also as a formula of spreadsheets: `="007"`. */
 const QUOTED = /^=?(["'`])(.*)\1$/s;
 
-/** Returns the visible text in plain forms. Line breaks and tabs stay, because they part values. */
+/** Returns the visible text in plain forms, with line breaks and tabs, which separate values. */
 export function cleanCell(text: string): string {
   if (PLAIN.test(text)) return text;
   const joined = text.replace(INVISIBLE, '').normalize('NFKC').replace(ODD_BLANKS, ' ').trim();
@@ -39,8 +39,8 @@ export const BLANK: Unidentified = { type: 'skipped', reason: { code: 'blank' } 
 const PLACEHOLDER: Unidentified = { type: 'skipped', reason: { code: 'placeholder' } };
 
 /**
- * Returns what a cleaned cell without content comes to, else null. In capitals `NA`, `NULL` and the
- * like are symbols in a column of tickers or coins, and placeholders in any other.
+ * Returns the skip for a cleaned cell without content, or null. In a column of tickers or coins,
+ * `NA`, `NULL` and the like in capitals are symbols.
  */
 export function skipBlank(cleaned: string, kind: IdentifierKind): Unidentified | null {
   if (cleaned === '') return BLANK;
@@ -52,7 +52,7 @@ export function skipBlank(cleaned: string, kind: IdentifierKind): Unidentified |
   return isSymbol ? null : PLACEHOLDER;
 }
 
-/** Whether a cell was blank, rather than that something in it was passed over. */
+/** True for a blank cell; false for one whose content is skipped. */
 export function isBlank(identified: Identified): boolean {
   return identified === BLANK || identified === PLACEHOLDER;
 }

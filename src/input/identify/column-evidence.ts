@@ -1,5 +1,4 @@
-/** The evidence for each column and kind, mostly shares; `column-weights.ts` weighs it. Pure. */
-
+/** Collects the evidence for each column and kind, mostly shares. Pure. */
 import { commonest, countEach } from '../../core/counter.js';
 import type { IdentifierKind } from '../../core/identifier.js';
 import { isCertainBrandId, isPossibleBrandId } from './identify-cell.js';
@@ -13,7 +12,7 @@ import {
   shareOf,
 } from './measure-columns.js';
 
-/** Candidates of one family are weighed alike; web and mail are both domains. */
+/** Candidates of a family share weights; web and mail are both domains. */
 export type Family = 'web' | 'mail' | 'isin' | 'ticker' | 'crypto';
 
 export interface Candidate {
@@ -24,26 +23,26 @@ export interface Candidate {
   readonly fitting: readonly CellReading[];
 }
 
-/** Shares of the values from which on a column is a candidate at all. */
+/** A column with smaller shares of fitting values is not a candidate. */
 const LEAST = { checked: 0.2, symbol: 0.5, coin: 0.7, id: 0.8 } as const;
-/** Where the table is about coins, by so many points, their names may be long and in any case. */
+/** From this many points for coins on, their codes may be long and in lower case. */
 const COIN_POINTS = 2;
 const COIN_LIKE = /^(?![\d.,-]+$)[\p{L}\p{N}$._+\u20ae-]{1,24}$/u;
 
-/** `kind`: the only one that counts, with less of it, or null. */
+/** Returns the candidates of a table. `kind`: the only kind that the user wants, or null. */
 export function findCandidates(table: MeasuredTable, kind: IdentifierKind | null = null): Candidate[] {
   const filled = table.columns.filter((column) => column.filled.length > 0);
   const all = filled.flatMap((column) => [...checked(table, column, kind), ...symbols(table, column)]);
-  const found = ofKind(all, kind);
+  const candidates = ofKind(all, kind);
   const [only, ...others] = table.columns;
-  // A kind given for the only column there is leaves no doubt.
-  const isSettled = found.length === 0 && kind !== null && only !== undefined && others.length === 0;
-  return isSettled ? [{ column: only, kind, family: 'web', evidence: { alone: 1 }, fitting: [] }] : found;
+  // A kind settles a table of one column.
+  if (candidates.length > 0 || kind === null || only === undefined || others.length > 0) return candidates;
+  return [{ column: only, kind, family: 'web', evidence: { alone: 1 }, fitting: [] }];
 }
 
 const FAMILY_WORDS = { isin: 'isin', web: 'web', mail: 'mail', ticker: 'symbol', crypto: 'coin' } as const;
 
-/** What the names say, where no value does. */
+/** Returns the candidates by the names of columns alone. */
 export function findByName({ columns }: MeasuredTable, kind: IdentifierKind | null = null): Candidate[] {
   const read = (column: MeasuredColumn, family: Family): Candidate => {
     const { [FAMILY_WORDS[family]]: head, otherPage: neg, otherCode } = column.header;
@@ -62,13 +61,13 @@ function ofKind(all: Candidate[], kind: IdentifierKind | null): Candidate[] {
 
 function checked({ columns }: MeasuredTable, column: MeasuredColumn, asked: IdentifierKind | null) {
   const { filled, fill, header } = column;
-  const found: Candidate[] = [];
+  const candidates: Candidate[] = [];
   type Cells = readonly CellReading[];
   const add = (family: Family, kind: IdentifierKind, fitting: Cells, evidence: Candidate['evidence']) => {
     const valid = share(fitting.length, filled.length);
     if (valid < (kind === 'id' ? LEAST.id : LEAST.checked)) return;
     const all = { one: 1, valid, fill: Math.sqrt(fill), ...evidence };
-    found.push({ column, kind, family, evidence: all, fitting });
+    candidates.push({ column, kind, family, evidence: all, fitting });
   };
   const isins = filled.filter(({ isIsin }) => isIsin);
   add('isin', 'isin', isins, { head: header.isin, few: fewness(isins.map(({ text }) => text)) });
@@ -83,15 +82,15 @@ function checked({ columns }: MeasuredTable, column: MeasuredColumn, asked: Iden
   if (mails.length > webs.length) {
     const own = mails.flatMap(({ web }) => web?.site ?? []);
     const free = share(mails.length - own.length, mails.length);
-    // A list of addresses alone needs no name; where most are free mail, a name is worth less.
+    // A single column of addresses needs no name; among free mail a name proves less.
     const bare = alone * shareOf(mails, ({ text }) => !text.includes(' '));
     const head = Math.max(header.mail, header.web, bare) * Math.min(1, 2 * (1 - free));
     add('mail', 'domain', mails, { few: fewness(own), free, head, neg });
-    return found;
+    return candidates;
   }
   const sites = webs.map(({ web }) => web?.site ?? '');
   const once = new Set(sites.filter((site) => sites.indexOf(site) === sites.lastIndexOf(site)));
-  // In a list of websites a host of others may stand for itself, but once.
+  // A site that hosts others may be in a list for itself, but only once.
   const isOfHost = ({ web }: CellReading) =>
     web?.isShared === true && (web.depth > 0 || !once.has(web.site ?? ''));
   const deep = shareOf(webs, ({ web }) => web?.depth === 2);
@@ -101,12 +100,12 @@ function checked({ columns }: MeasuredTable, column: MeasuredColumn, asked: Iden
   const tickerLike = shareOf(webs, ({ text }) => LISTED.test(text)) * (1 - header.web);
   const pages = { few: fewness(sites), board, deep, shared, tickerLike };
   add('web', 'domain', webs, { ...pages, head: header.web, neg, alone });
-  return found;
+  return candidates;
 }
 
-/** What the name of a column is worth that leaves no doubt of its content. */
+/** The worth of a name that leaves no doubt about its column. */
 export const PLAIN = 0.8;
-/** So many pages of fewer sites than this for each are those of a directory or a job board. */
+/** From this many pages on, with fewer sites per page, they are of a directory or a job board. */
 const LEAST_PAGES = 8;
 const PAGES_PER_SITE = 0.25;
 
@@ -120,16 +119,16 @@ const LISTED = new RegExp(
 const B3 = /^[A-Z]{4}(?:3|4|5|6|11|31|32|33|34|35)(?:\.SA|F)?$/i;
 /** Codes of China's exchanges, which number their shares in few ranges. */
 const CHINA = /^(?:00[0-3]|30[01]|60[0135]|68[89])\d{3}$/;
-/** Whether a text says by its form which exchange it is traded at. */
+/** True if the form of a text shows its exchange. */
 export function isListed(text: string): boolean {
   return LISTED.test(text) || B3.test(text) || CHINA.test(text);
 }
 
 /** Numbers, times, dates, serial numbers. */
 const NUMBER_LIKE = /\d{4}|^\d+$|:\d|^[A-Z]?-?\d[\d.,-]*$|^\d{1,2}-[A-Z]{3}-\d|_/i;
-/** A word, or what stands for yes and no. */
+/** A word, or a value for yes and no. */
 const WORD = /^(?:[a-z]{3,}|[Tt]rue|TRUE|[Ff]alse|FALSE|[Yy]es|YES|[Nn]o|NO|[YyNn])$/;
-/** Codes of exchanges in Asia: of one length; nearly all differ, or the column's name is plain. */
+/** Codes of Asian exchanges, if all have one length and nearly all differ, or the name is plain. */
 const ASIAN_CODE = /^\d{3,5}[\dA-Z]$/;
 const MOSTLY = 0.9;
 
@@ -147,11 +146,11 @@ function symbols({ columns, context, coins }: MeasuredTable, column: MeasuredCol
   const of = (isIt: (text: string) => boolean) => shareOf(texts, isIt);
   const traded = texts.flatMap((text) => coinOfMarket(text.toUpperCase()) ?? []);
   const knownTraded = knownAmong(new Set(traded)).coins;
-  // What is sold by the piece (`A1K-USD`) is no coin.
+  // Other goods have prices in dollars too (`A1K-USD`).
   const isKnown = knownTraded >= 0.1 || of((text) => /USD[TC]$/i.test(text)) > MOSTLY;
   const markets = !isKnown ? 0 : share(traded.length, texts.length);
   const known = knownAmong(markets > 0.5 ? new Set(traded) : upper);
-  // One share's prices: its symbol in all rows, under a plain name, and no other column of codes.
+  // The prices of one share have its symbol in all rows, under a plain name, and no other codes.
   const other = columns.find((each) => each.header.symbol > 0 && each !== column);
   const isHistory = header.symbol >= PLAIN && other === undefined;
   const futures = of((text) => /=[FX]$|^\^/.test(text));
@@ -172,15 +171,15 @@ function symbols({ columns, context, coins }: MeasuredTable, column: MeasuredCol
     otherCode: Math.max(header.otherCode, header.web, header.mail),
     head: header.symbol,
     coinHead: header.coin,
-    // Under the name of a website a suffix is no exchange.
+    // In a column named for websites a suffix is not an exchange.
     listed: of(isListed) * (1 - header.web),
     alone: Number(columns.length === 1),
     coins: areCoins ? Math.min(1, known.coins * 3) : 0,
     markets,
-    /** Coins that shares have the codes of, too. */
+    /** Share of coins whose codes are codes of shares too. */
     ambiguous: areCoins || known.coins < known.tickers ? 0 : known.coins,
   };
-  // One alone is chance.
+  // A single known ticker may be chance.
   const tickers = Math.min(1, known.tickers * 3, (known.tickers * different.size) / 2);
   const isWord = ({ text, web }: CellReading) => WORD.test(text) || (web !== null && !LISTED.test(text));
   const ticker = { ...both, valid, known: tickers, context, wordy: shareOf(fitting, isWord) };
@@ -200,7 +199,7 @@ function shareOfCommonest(values: readonly string[]): number {
   return (commonest(countEach(values))?.[1] ?? 0) / values.length;
 }
 
-/** 0 where enough values differ, 1 where all are equal, between for few values in many rows. */
+/** Returns 0 if enough values differ, 1 if all are equal, between for few values in many rows. */
 function fewness(values: readonly string[]): number {
   if (values.length === 0) return 1;
   const different = new Set(values).size;

@@ -1,4 +1,4 @@
-/** What evidence is worth, in log-odds: fitted by `npm run fit-columns`, never by hand. */
+/** Weights of evidence in log-odds, fitted by `npm run fit-columns`, never set by hand. */
 
 export type Weights = Readonly<Record<string, Readonly<Record<string, number>>>>;
 

@@ -1,4 +1,4 @@
-/** Decides by score whether to spend: a wrong choice costs ten times a needless question. */
+/** Takes a column or asks: a wrong choice costs ten times as much as a needless question. */
 import { type Candidate, type Family, findByName, findCandidates, PLAIN } from './column-evidence.js';
 import { WEIGHTS, type Weights } from './column-weights.js';
 import { companyOf, type MeasuredColumn, type MeasuredTable } from './measure-columns.js';
@@ -8,79 +8,80 @@ export interface Scored extends Candidate {
   readonly score: number;
 }
 
-/** Why nothing is taken unasked, for people. */
+/** Reasons to ask, for people. */
 export const DOUBTS = {
   nothing: 'no column clearly holds identifiers',
   unsure: 'no column surely holds identifiers',
-  oneValue: 'one site or symbol stands in all rows',
+  oneValue: 'all rows have the same site or symbol',
   fewSites: 'the links lead to few sites, not to the site of each row',
   shared: 'the links lead to sites that host others',
   kind: 'a symbol may be a ticker or a coin',
   parties: 'two columns name different companies',
   several: 'more than one column could hold the identifiers',
-  fewRows: 'so few rows do not show which column holds the identifiers',
+  fewRows: 'there are too few rows to show which column holds the identifiers',
 } as const;
 export type Doubt = keyof typeof DOUBTS;
 
-/** Those about the best candidate alone, however improbable. */
+/** Doubts about the best candidate alone, however improbable. */
 const OF_BEST: readonly Doubt[] = ['kind', 'oneValue', 'fewSites', 'shared'];
 
 export interface Decision {
-  /** Later ones fill the gaps of earlier ones. Empty where there is a doubt. */
+  /** Later columns fill the gaps of earlier ones. Empty if there is a doubt. */
   readonly taken: readonly Scored[];
   readonly doubt: Doubt | null;
   /** Candidates beside those taken that are worth naming, the most probable first. */
   readonly others: readonly Scored[];
-  /** Probability that the best one is right, or one of the same company. */
+  /** Probability that the best candidate is right, or another of the same company. */
   readonly probability: number;
 }
 
-/** From this probability on a column is taken unasked. */
+/** A column of this probability is taken without a question. */
 const LEAST_PROBABLE = 0.7;
-/** With this one a second column of as plain a name is no doubt. */
+/** At this probability a second column of as plain a name raises no doubt. */
 const SURE = 0.95;
-/** Scores: probable by itself; fills the gaps of a column of the same company; worth naming. */
+/** Least scores: to be probable alone, to fill gaps of another column, to be named to people. */
 const LEAST_ALONE = Math.log(LEAST_PROBABLE / (1 - LEAST_PROBABLE));
 const LEAST_BESIDE = 2;
 export const LEAST_NAMED = -2;
-/** By so much one kind of a named column must score more than the other. */
+/** Lead of the score of one kind of a column that makes the kind clear. */
 const LEAST_LEAD = 3;
-/** In so many values one site or symbol is that of the list, and fewer rows measure nothing. */
+/** From this many values on, one site or symbol in all of them is that of the list. */
 const LEAST_EQUAL = 5;
 const LEAST_ROWS = 3;
-/** Evidence that shows the kind of symbols: of what the table is about, and of the symbols. */
+/** Least evidence for the kind of symbols: by the subject of the table, and by the symbols. */
 const LEAST_CONTEXT = 0.5;
 const SHOWN = 0.3;
-/** Shares of the rows with both values, in which columns of one company agree. */
+/** Least shares of the rows with both values in which two columns of a company agree. */
 const LEAST_AGREEMENT = 0.5;
 const LEAST_ONE_TO_ONE = 0.8;
-/** What `--kind` says: there is such a column. */
+/** Odds that no such column exists, although `--kind` names its kind. */
 const ASKED_ODDS = Math.exp(-5);
 
-/** The most probable first; of equals one with a name. */
+/** Scores candidates and sorts them, the most probable first; of equals, one with a name. */
 export function scored(candidates: readonly Candidate[], weights: Weights = WEIGHTS): Scored[] {
-  const found = candidates.map((each) => {
+  const all = candidates.map((each) => {
     const terms = Object.entries(each.evidence).map(([name, x]) => (weights[each.family]?.[name] ?? 0) * x);
     return { ...each, score: terms.reduce((sum, term) => sum + term, each.column.name === '' ? -0.01 : 0) };
   });
-  return found.sort((one, other) => other.score - one.score);
+  return all.sort((one, other) => other.score - one.score);
 }
 
+/** Decides which columns to take, or why to ask. */
 export function decide(
   table: MeasuredTable,
   kind: Candidate['kind'] | null = null,
   weights: Weights = WEIGHTS,
 ): Decision {
-  const found = scored(table.rows === 0 ? findByName(table) : findCandidates(table, kind), weights);
-  const [surest] = found;
+  const candidates = scored(table.rows === 0 ? findByName(table) : findCandidates(table, kind), weights);
+  const [surest] = candidates;
   if (surest === undefined) return { taken: [], doubt: 'nothing', others: [], probability: 0 };
-  const best = preferred(surest, found);
+  const best = preferred(surest, candidates);
   const isSame = (other: Scored) => other === best || (kind === 'auto' && other.column === best.column);
-  const together = found.filter((other) => isSame(other) || areOfOneCompany(best, other));
-  // Addresses of people are no reason to doubt a website that is surer than they.
+  const together = candidates.filter((other) => isSame(other) || areOfOneCompany(best, other));
+  // E-mail addresses raise no doubt about a more probable website.
   const isWebsite = best.family === 'web' && best.evidence.head === 1;
   const isLess = ({ family, score }: Scored) => isWebsite && family === 'mail' && score < best.score;
-  const rivals = found.filter((other) => !together.includes(other) && !isLess(other));
+  const rivals = candidates.filter((other) => !together.includes(other) && !isLess(other));
   const odds = (some: readonly Scored[]) => some.reduce((sum, { score }) => sum + Math.exp(score), 0);
   const none = kind === null ? 1 : ASKED_ODDS;
   const all = none + odds(together) + odds(oncePerCompany(rivals));
@@ -100,19 +101,19 @@ export function decide(
   );
   if (doubt !== null && OF_BEST.includes(doubt)) return { taken: [], doubt, others: [best], probability };
   const seen = new Set(doubt === null ? taken.map(({ column }) => column) : []);
-  const others = found.filter(
+  const others = candidates.filter(
     ({ column, score }) => score > LEAST_NAMED && seen.size < seen.add(column).size,
   );
   return { taken: doubt === null ? taken : [], doubt, others, probability };
 }
 
-/** Without columns that lead where a more probable one does. */
-function oncePerCompany(found: readonly Scored[]): readonly Scored[] {
-  const likely = found.filter(({ score }) => score > LEAST_NAMED);
+/** Drops columns that lead to the same companies as a more probable one. */
+function oncePerCompany(candidates: readonly Scored[]): readonly Scored[] {
+  const likely = candidates.filter(({ score }) => score > LEAST_NAMED);
   return likely.filter((each, at) => likely.slice(0, at).every((other) => !areOfOneCompany(other, each)));
 }
 
-/** The reading of one column, of the asked kind if any; null where its kind is unclear. */
+/** Returns the best candidate of a column, of `kind` if given; null if the kind is unclear. */
 export function kindOfColumn(
   table: MeasuredTable,
   column: MeasuredColumn,
@@ -120,7 +121,7 @@ export function kindOfColumn(
 ): Scored | null {
   const all = (column.filled.length === 0 ? findByName : findCandidates)(table, kind);
   const own = all.filter((each) => each.column === column);
-  // With a name that says so, what does not fit costs nothing: it is invalid and stays here.
+  // Under a name that says the kind, misfits cost nothing: they are invalid and never sent.
   const [best, other] = scored(
     own.filter(({ evidence: { valid = 0, head = 0 } }) => head > 0 || valid >= 0.5),
   );
@@ -134,7 +135,7 @@ function isSymbolic({ family }: Pick<Candidate, 'family'>): boolean {
   return family === 'ticker' || family === 'crypto';
 }
 
-/** Whether a symbol may as well be of the other kind, as far as the table shows. */
+/** True if the table does not show whether a symbol is a ticker or a coin. */
 function isOfEitherKind({ family, evidence }: Candidate): boolean {
   const { context = 0, listed = 0, known = 0, coins = 0, markets = 0, ambiguous = 0 } = evidence;
   const shown = family === 'ticker' ? listed + known : coins + markets;
@@ -142,17 +143,17 @@ function isOfEitherKind({ family, evidence }: Candidate): boolean {
   return isSymbolic({ family }) && isEither;
 }
 
-/** Order among columns of one company: checkable codes first, addresses of people last. */
+/** Order among columns of one company: checkable codes first, e-mail addresses last. */
 const RANK: Readonly<Record<Family, number>> = { isin: 0, web: 1, ticker: 2, crypto: 3, mail: 5 };
 const RANK_OF_NUMBERS = 4;
 
-function preferred(surest: Scored, found: readonly Scored[]): Scored {
+function preferred(surest: Scored, candidates: readonly Scored[]): Scored {
   const rankOf = ({ family, evidence: { lettered = 1, markets = 0 } }: Scored) =>
     isSymbolic({ family }) && (lettered < 0.5 || markets > 0.5) ? RANK_OF_NUMBERS : RANK[family];
-  const peers = found.filter(
+  const peers = candidates.filter(
     (other) => other === surest || (other.score > LEAST_ALONE && areOfOneCompany(surest, other)),
   );
-  // Addresses of people are in every row, and say less.
+  // E-mail addresses are in every row, and prove less.
   const fullest = Math.max(...peers.map(({ column, family }) => (family === 'mail' ? 0 : column.fill)));
   const full = peers.filter(({ column }) => column.fill >= fullest / 2);
   const [best = surest] = full.sort((one, other) => rankOf(one) - rankOf(other));
@@ -189,12 +190,12 @@ function doubtOf(
   return (head >= PLAIN || alone === 1) && !rivals.some(isLink) ? null : 'fewRows';
 }
 
-/** Whether two columns lead to the same company in most rows that have both. */
+/** True if two columns lead to the same company in most rows that have both. */
 export function areOfOneCompany(one: Candidate, other: Candidate): boolean {
   if (one.column === other.column) return one.kind === other.kind;
-  // A coin and a ticker in one row are two things, and no check tells them apart.
+  // A coin and a ticker in one row are two things, which no check tells apart.
   if (one.kind !== other.kind && isSymbolic(one) && isSymbolic(other)) return false;
-  // `Website 1` and `Website 2`: the list itself says that the first comes first.
+  // Numbers in names give the order: `Website 1`, `Website 2`.
   const [first, second] = [one, other].map(({ column: { name } }) => name.replace(/\d+/g, '').trim());
   if (one.kind === other.kind && first !== '' && first === second && /\d/.test(one.column.name)) return true;
   const keys = ({ column, kind }: Candidate) => column.cells.map((cell) => cell && companyOf(cell, kind));

@@ -1,6 +1,6 @@
-/** Says why a column was taken, and asks where none was: cause, three candidates, a flag. */
+/** Says why a column was taken, or asks for one: cause, three candidates, a setting. */
 import { ConfigError } from '../../core/errors.js';
-import { IDENTIFIER_KINDS, type IdentifierKind, KIND_WORDS } from '../../core/identifier.js';
+import { IDENTIFIER_KINDS, type Identifier, type IdentifierKind, KIND_WORDS } from '../../core/identifier.js';
 import { joinPhrases, type Phrase, phrase, type Remedy } from '../../core/phrase.js';
 import { sayRowReason } from '../../core/row-reason.js';
 import { firstOf } from '../../core/terminal-text.js';
@@ -12,7 +12,7 @@ import { isHeaderLike, readHeader } from './header-words.js';
 import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
 import { type MeasuredColumn, type MeasuredTable, readCell, shareOf } from './measure-columns.js';
 
-/** What a message is about: the names of all columns, and those that may be chosen. */
+/** Facts for messages: the names of all columns, and the columns that may be chosen. */
 export interface Seen {
   readonly columns: readonly string[];
   readonly table: MeasuredTable;
@@ -23,16 +23,16 @@ const MOST_SHOWN = 20;
 const MOST_CANDIDATES = 3;
 /** Share of the values that must have a kind's shape before it is suggested. */
 const MOSTLY = 0.8;
-/** Columns of fewer different values are classes, not identifiers of several kinds. */
+/** A column with a smaller share of different values has classes, not identifiers. */
 const LEAST_VARIETY = 0.7;
-/** Not `auto`: where no value shows its kind, it would look up nothing. */
+/** Without `auto`, which looks up nothing if no value shows its kind. */
 const KINDS = `kinds: ${IDENTIFIER_KINDS.filter((kind) => kind !== 'auto').join(', ')}`;
 const NAMES = 'company names cannot be looked up';
 const ADD_COLUMN = 'add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids';
 const SYMBOL_KINDS = ['ticker', 'crypto'] as const;
 
 const percent = (x: number) => `${Math.round(100 * x)} %`;
-/** Evidence for people; what is not here goes without saying. */
+/** Words for evidence; no other evidence is mentioned. */
 const SAID: Readonly<Record<string, (x: number, of: Candidate) => string>> = {
   head: (_, { evidence: { neg = 0, otherCode = 0 } }) => (neg + otherCode > 0 ? '' : 'its name says so'),
   listed: (x) => `${percent(x)} show their exchange`,
@@ -51,10 +51,10 @@ const SAID: Readonly<Record<string, (x: number, of: Candidate) => string>> = {
   wordy: (x) => `${percent(x)} are words`,
   alone: () => 'it is the only column',
 };
-/** Evidence worth less is not said, nor is more of it. */
+/** The least weight of evidence that is mentioned, and the most pieces. */
 const [LEAST_SAID, MOST_SAID] = [0.5, 2];
 
-/** What was measured of a candidate, the strongest first: all of it, or only what speaks for it. */
+/** Describes the strongest evidence of a candidate. `isFor`: only what speaks for it. */
 export function evidenceInWords(of: Candidate, isFor = false): string {
   const { evidence, family, column, kind } = of;
   const filled = column.filled.length;
@@ -75,7 +75,7 @@ export function evidenceInWords(of: Candidate, isFor = false): string {
   return [counted, ...said].join(', ');
 }
 
-/** The blank rows in the chosen columns, and the setting that fills most of them by another. */
+/** Counts the rows that are blank in the chosen columns, and offers a column that fills some. */
 export function explainBlanks(
   { columns, table }: Seen,
   choices: readonly ColumnChoice[],
@@ -108,10 +108,10 @@ function asEach(columns: readonly string[], column: number, kinds: readonly Iden
   );
 }
 
-/** The question where nothing is taken unasked. `isOurs`: an earlier run read some column. */
+/** Returns the question for the column. `isOurs`: true if an earlier run added columns. */
 export function question(seen: Seen, decision: Decision, isOurs: boolean): ConfigError {
   const { doubt } = decision;
-  // Where nothing is likely, what is called a logo or a source is not worth a question.
+  // If nothing is likely, a column named after a logo or a source is not worth a question.
   const others = decision.others.filter(({ evidence }) => doubt !== 'nothing' || !evidence.neg);
   const { columns, table, kind } = seen;
   const asked = kind === 'auto' ? null : kind;
@@ -147,30 +147,31 @@ function whatToDo({ columns, kind }: Seen, doubt: Doubt | null, shown: readonly 
   return phrase`choose one: ${joinPhrases(settings, ' or ')}; or use later ones as fallbacks: ${together}`;
 }
 
-/** Whether naming it may help: it is probable, or named so, and has values of the kind or none. */
+/** True if the user may mean it: probable or named so, with fitting values or no values at all. */
 function isOffered({ score, evidence, fitting, column }: Scored): boolean {
   const isNamed = (evidence.head ?? 0) > 0 && !evidence.neg && !evidence.otherCode;
   return (isNamed || score > LEAST_NAMED) && (fitting.length > 0 || column.filled.length === 0);
 }
 
-/** Throws column-doubtful for a column of several kinds that does not mostly have `likely`. */
+/** Throws column-doubtful for a column of several kinds, unless most values are of `likely`. */
 export function assertOneKind(
   columns: readonly string[],
   { column, header, filled }: MeasuredColumn,
   likely: IdentifierKind | null = null,
 ): void {
-  const found = filled.flatMap(({ text }) => {
+  const identifiers = filled.flatMap(({ text }) => {
     const read = identifyCell(text, 'auto');
     return read.type === 'identifier' ? [read.identifier] : [];
   });
-  // A host with a short suffix stays open; it may also be a ticker with its exchange.
-  const isOpen = ({ kind, value }: (typeof found)[number]) => kind === 'auto' && value.includes('.');
-  const isOfOne = likely !== null && shareOf(found, (each) => each.kind === likely || isOpen(each)) >= MOSTLY;
+  // A host with a short suffix may also be a ticker with its exchange.
+  const isOpen = ({ kind, value }: Identifier) => kind === 'auto' && value.includes('.');
+  const isLikely = (each: Identifier) => each.kind === likely || isOpen(each);
+  const isOfOne = likely !== null && shareOf(identifiers, isLikely) >= MOSTLY;
   const different = new Set(filled.map(({ text }) => text)).size;
-  const areFew = found.length < filled.length * MOSTLY || different < filled.length * LEAST_VARIETY;
-  const wordOf = ({ kind, value }: (typeof found)[number]) =>
+  const areFew = identifiers.length < filled.length * MOSTLY || different < filled.length * LEAST_VARIETY;
+  const wordOf = ({ kind, value }: Identifier) =>
     kind !== 'auto' ? KIND_WORDS[kind] : /[a-z]/.test(value) ? KIND_WORDS.domain : 'symbols';
-  const kinds = [...new Set(found.map(wordOf))];
+  const kinds = [...new Set(identifiers.map(wordOf))];
   if (header.otherPage > 0 || areFew || isOfOne || kinds.length < 2) return;
   const byShape = phrase`use ${columnSetting(columns, column, 'auto')}, which reads each value by its shape`;
   const todo =
@@ -197,11 +198,10 @@ export function assertHeader({ columns, table, kind }: Seen, open: readonly Meas
     if (found === undefined) continue;
     const subject = `"${textOf(found)}" in column ${columnLabel(columns, found.column)}`;
     const todo = phrase`if so, skip the lines above it with ${{ choose: 'skipLines', example: 'N' }}`;
-    throw inDoubt('the names of the columns seem to stand below a title', subject, todo);
+    throw inDoubt('the names of the columns seem to be below a title', subject, todo);
   }
   if (columns.some(isHeaderLike) || (kind !== null && CHECKED_KINDS.has(kind))) return;
-  // Names of columns are mostly in lower case, symbols are not; in a single column the values show
-  // what is usual.
+  // Unlike symbols, names of columns are mostly in lower case; a single column shows its habit.
   const isLower = (text: string) => text === text.toLowerCase();
   const first = open.find((column) => {
     const { name, filled } = column;
@@ -224,7 +224,7 @@ export function assertHeader({ columns, table, kind }: Seen, open: readonly Meas
   );
 }
 
-/** The kind of a column that was named without one does not show. */
+/** Returns the error for a requested column whose kind is unclear. */
 export function kindUnclear(columns: readonly string[], { column, header }: MeasuredColumn) {
   const { name } = columnRequest(columns, column, 'auto');
   const withKind = { choose: 'column', example: `${name}:KIND` };

@@ -10,15 +10,15 @@ export interface ColumnChoice {
   readonly column: number;
   readonly name: string;
   readonly kind: IdentifierKind;
-  /** Its cells are coins with what they are traded against (`BTCUSDT`): the coin is looked up. */
+  /** True for cells that are markets (`BTCUSDT`), of which the coin is looked up. */
   readonly areMarkets?: boolean;
 }
 
 type ColumnKey = 'column' | 'priority' | 'where' | 'nameColumn' | 'fill' | 'fillOver';
 
 /**
- * By `position:3`, the exact name, one that differs in case or blanks, or a bare number from 1.
- * `key`: the setting that names it. Throws column-unknown, column-doubtful.
+ * Finds a column by `position:3`, its name in any case, or a bare number from 1. `key`: the setting
+ * that names it. Throws column-unknown, column-doubtful.
  */
 export function findColumn(
   columns: readonly string[],
@@ -42,7 +42,7 @@ export function findColumn(
     const todo = phrase`use its position: ${joinPhrases(positions, ' or ')}`;
     throw new ConfigError({ code: 'column-doubtful', what, subject: `"${shortName(name)}"`, todo });
   };
-  // A header `price:isin` is meant by `--column price:isin` when it is there.
+  // If there is a header `price:isin`, `--column price:isin` means that one.
   const whole = kind === null ? null : only((other) => other === `${name}:${kind}`);
   if (whole !== null) return { column: whole, kind: null };
   const number = /^\s*\d{1,6}\s*$/.test(name) ? Number(name) - 1 : -1;
@@ -50,11 +50,11 @@ export function findColumn(
     only((other) => other === name) ??
     only((other) => looseName(other) === looseName(name)) ??
     (columns[number] === undefined ? null : number);
-  if (column === null) throw unknown(columns, request, key);
+  if (column === null) throw unknownColumn(columns, request, key);
   return { column, kind };
 }
 
-/** The error for a setting that names a column of an earlier run, which this run replaces. */
+/** Returns the error for a setting that names a column of an earlier run, which is replaced. */
 export function columnIsOurs(columns: readonly string[], column: number, key: ColumnKey): ConfigError {
   return new ConfigError({
     code: 'column-ours',
@@ -64,7 +64,7 @@ export function columnIsOurs(columns: readonly string[], column: number, key: Co
   });
 }
 
-function unknown(columns: readonly string[], { name, kind }: ColumnRequest, key: ColumnKey): ConfigError {
+function unknownColumn(columns: readonly string[], { name, kind }: ColumnRequest, key: ColumnKey) {
   const [, front, ending] = /^(.+):(.*)$/s.exec(name) ?? [];
   const isKindWrong = columns.some((column) => looseName(column) === looseName(front ?? ''));
   if (key === 'column' && kind === null && front !== undefined && isKindWrong) {
@@ -93,7 +93,7 @@ function looseName(name: string): string {
   return name.normalize('NFKC').replaceAll('\ufeff', '').trim().toLowerCase();
 }
 
-/** The position, from 0, that `position:3` spells; null for a name. */
+/** Returns the position, from 0, that `position:3` means; null for a name. */
 function readPosition(name: string): number | null {
   const digits = /^\s*position:(\d{1,6})\s*$/i.exec(name)?.[1];
   return digits === undefined ? null : Number(digits) - 1;
@@ -103,21 +103,21 @@ function positionText(column: number): string {
   return `position:${column + 1}`;
 }
 
-/** Its name, with its position where that is a number; else its position alone. */
+/** Returns the name of a column for people; its position too for a number, alone if unclear. */
 export function columnLabel(columns: readonly string[], column: number): string {
   const name = columns[column] ?? '';
   if (!isNameable(columns, column)) return `number ${column + 1}`;
   return /^\s*\d+\s*$/.test(name) ? `"${name}" (number ${column + 1})` : `"${name}"`;
 }
 
-/** The unique name of this column, and its kind. */
+/** Returns a unique name for a column, and its kind. */
 export function columnRequest(columns: readonly string[], column: number, kind: IdentifierKind) {
   const name = columns[column] ?? '';
   const isClear = isNameable(columns, column) && !columns.includes(`${name}:${kind}`);
   return { name: isClear ? name : positionText(column), kind };
 }
 
-/** What chooses it. */
+/** Returns the setting that chooses a column. */
 export function columnSetting(columns: readonly string[], column: number, kind: IdentifierKind) {
   return { set: { column: `${columnRequest(columns, column, kind).name}:${kind}` } };
 }

@@ -1,6 +1,6 @@
-/** What a column's name says of its values, in many languages: evidence, never a decision. */
+/** Finds evidence in the name of a column, in many languages; it decides nothing alone. */
 
-/** Each 0 to 1. */
+/** Evidence, each piece from 0 to 1. */
 export interface HeaderWords {
   /** 1 for names of websites, 0.5 for `url` and `link`. */
   readonly web: number;
@@ -10,13 +10,13 @@ export interface HeaderWords {
   /** 1 for `ticker`, 0.9 for `symbol`, less for words that other codes have too. */
   readonly symbol: number;
   readonly coin: number;
-  /** It names another thing that has addresses: a source, a logo, a profile. */
+  /** 1 for the name of another thing that has addresses: a source, a logo, a profile. */
   readonly otherPage: number;
-  /** It names another thing that is written like a symbol: a class, a country, a number. */
+  /** 1 for the name of another thing written like a symbol: a class, a country, a number. */
   readonly otherCode: number;
 }
 
-/** Lower-case words without accents, a blank between them; `camelCase` is parted. */
+/** Returns lower-case words without accents, with a blank between them; splits `camelCase`. */
 function plain(name: string): string {
   return name
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
@@ -27,7 +27,7 @@ function plain(name: string): string {
     .trim();
 }
 
-/** Up to `whole` letters are whole words, with `*` beginnings, more are any part of one. */
+/** Stems of up to `whole` letters match words, or beginnings with `*`; longer ones, any part. */
 function stems(text: string, whole = 3): RegExp {
   const parts = text.split(/\s+/).map((written) => {
     const stem = plain(written);
@@ -54,7 +54,7 @@ const OTHER_CODE = stems(`acronym abbrev short iata icao country state region pr
   categor unit grade lang cusip sedol wkn figi name city date time zip post phone price amount sku size
   level version series group index label note gender rank id uuid cif vat number no nr`);
 const COIN = stems('coin token crypto');
-/** By what they are worth. */
+/** Words for symbols, with their worth as evidence. */
 const SYMBOL = [
   [1, 'ticker stocksymbol stockcode securitycode tradingsymbol ric 종목코드'],
   [0.9, 'symbol simbol sembol symbool символ asxcode bsecode nsecode jsecode sgxcode jpxcode hkexcode'],
@@ -70,11 +70,12 @@ const COIN_TABLE =
   stems(`coin token crypto blockchain contract decimal chain* chainid circulating binance wallet erc20 mint
   supply algorithm mineable cmc defi dex`);
 
-/** What programs put around a record (`_source.website` in Elasticsearch). */
+/** Names that programs put around a record (`_source.website` in Elasticsearch). */
 const ENVELOPE = /^(?:_source|profile|companyProfile|company_profile|document)\.(?=.)/;
 
+/** Returns the evidence in a name. */
 export function readHeader(name: string): HeaderWords {
-  // A first line of data names nothing.
+  // An address is data, not a name.
   const words = name.includes('://') ? '' : withPairs(name.replace(ENVELOPE, ''));
   const says = (stem: RegExp) => Number(words.search(stem) >= 0);
   return {
@@ -89,18 +90,18 @@ export function readHeader(name: string): HeaderWords {
   };
 }
 
-/** Two words may be written as one: `web site` and `website`. */
+/** Adds each pair of words as one word: `web site` may also be written `website`. */
 function withPairs(name: string): string {
   const words = plain(name).split(' ');
   return [...words, ...words.slice(1).map((word, at) => `${words[at]}${word}`)].join(' ');
 }
 
-/** Whether a name says something, so that it is no value. */
+/** True if a text has words of a name, and so is not a value. */
 export function isHeaderLike(name: string): boolean {
   return [...Object.values(readHeader(name)), ...tableWords([name])].some((weight) => weight > 0);
 }
 
-/** How many different words of tables of securities and of coins the names have. */
+/** Counts the different words in names that belong to tables of securities and of coins. */
 export function tableWords(names: readonly string[]): readonly [securities: number, coins: number] {
   const all = names.map(withPairs).join(' ');
   return [SECURITY_TABLE, COIN_TABLE].map((stem) => new Set(all.match(stem) ?? []).size) as [number, number];

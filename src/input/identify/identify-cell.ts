@@ -1,4 +1,4 @@
-/** Cells and rows become identifiers, by the kind of a column; what may be either stays `auto`. */
+/** Makes identifiers of cells and rows, by the kinds of the chosen columns. */
 import {
   type Identified,
   type Identifier,
@@ -13,10 +13,10 @@ import type { ColumnChoice } from './find-column.js';
 import { identifyDomain, mentionsDomain } from './identify-domain.js';
 import { coinOfMarket, readBloomberg } from './known-symbols.js';
 
-/** Their values can be checked; nearly any text may be one of the other kinds. */
+/** Kinds whose values can be checked; nearly any text may be of another kind. */
 export const CHECKED_KINDS: ReadonlySet<IdentifierKind> = new Set(['domain', 'isin', 'id'] as const);
 
-/** Never throws. Values are in normal form. Reasons quote no cell, which may be private. */
+/** Returns an identifier in normal form, or a reason, which never quotes the private cell. */
 export function identifyCell(text: string, kind: IdentifierKind): Identified {
   const cleaned = cleanCell(text);
   const blank = skipBlank(cleaned, kind);
@@ -44,13 +44,13 @@ const LONGEST_EXCHANGE_SUFFIX = 2;
 const WRITTEN_LIKE_TICKER = /^[A-Z0-9-]+(?:\.[A-Z])?\.[A-Z0-9-]+$/;
 
 /**
- * A symbol by its shape. An exchange is one or two letters behind a dot (`VOD.L`, `0700.HK`;
- * help.yahoo.com/kb/SLN2310.html), a share class is one (`BRK.B`, `BF-B`), since with two `EN-US`
- * would fit. Digits alone are a number.
+ * A symbol by its shape, with an exchange of one or two letters after a dot (`VOD.L`, `0700.HK`;
+ * help.yahoo.com/kb/SLN2310.html), or a share class of one letter (`BF-B`): two would fit `EN-US`.
+ * Digits alone are a number.
  */
 const CERTAIN_SYMBOL = /^(?:[A-Z0-9]{1,6}\.[A-Z]{1,2}|(?=\d*[A-Z])[A-Z0-9]{1,6}(?:-[A-Z])?)$/;
 
-/** Groups of letters behind a blank are words: `Acme No AG 0049` has the letters of an ISIN. */
+/** Letters after a blank are words: `Acme No AG 0049` would fit an ISIN otherwise. */
 const HAS_WORD = /^[A-Z]{3,}(?=[ -])|[ -][A-Z]+(?=[ -]|$)/i;
 
 function isWrittenAsIsin(text: string): boolean {
@@ -58,7 +58,7 @@ function isWrittenAsIsin(text: string): boolean {
   return !HAS_WORD.test(text.replace(/^ISIN[ :.#-]*/i, ''));
 }
 
-/** Nothing with an `@` in it ever leaves as `auto`, and no free text. */
+/** Identifies a cell by its shape. Never returns kind `auto` for free text or a text with `@`. */
 function identifyAuto(cleaned: string): Identified {
   const text = withoutCashtag(cleaned);
   const blank = skipBlank(text, 'auto');
@@ -68,7 +68,7 @@ function identifyAuto(cleaned: string): Identified {
   const asDomain = identifyDomain(text);
   if (CERTAIN_DOMAIN.test(text)) return asDomain;
   if (asDomain.type === 'identifier') return openDomain(text, asDomain);
-  // With the sign, what begins with a digit is an amount (`$5M`).
+  // A `$` before a digit is an amount (`$5M`).
   if (CERTAIN_SYMBOL.test(text) && (text === cleaned || /^[A-Z]/.test(text))) {
     return asIdentifier('auto', text);
   }
@@ -80,7 +80,7 @@ function identifyAuto(cleaned: string): Identified {
   return invalid({ code: isLowerCase ? 'open_lower_case' : 'not_recognised' });
 }
 
-/** A bare host that may be a ticker with its exchange (`SAP.DE`) stays open; others are domains. */
+/** Returns kind `auto` for a bare host that may be a ticker with its exchange (`SAP.DE`). */
 function openDomain(cleaned: string, read: Identified & { type: 'identifier' }): Identified {
   const domain = read.identifier.value;
   if (domain.length - domain.lastIndexOf('.') - 1 > LONGEST_EXCHANGE_SUFFIX) return read;
@@ -92,16 +92,16 @@ function openDomain(cleaned: string, read: Identified & { type: 'identifier' }):
 const LONGEST_SYMBOL = 32;
 /** Real ones: `BRK.B`, `BF-B`, `M&M`, `AGO$F`, `^GSPC`, `BRK/B`, `GC=F`, `NYSE:GE`. */
 const TICKER = /^[A-Z0-9.^&/$=:+*!_~-]+$/;
-/** With a share class or an exchange behind it, in capitals: other words with blanks are text. */
+/** A ticker in capitals with a share class or an exchange; other words with blanks are text. */
 const TICKER_OF_TWO = /^[A-Z0-9.&/-]{1,10} [A-Z]{1,2}(?: E(?:quity|QUITY))?$/;
-/** Coins in any script; without marks, whose upper case and composed forms disagree. */
+/** Coins in any script, but without marks, whose upper case and composed forms disagree. */
 const CRYPTO = /^[\p{L}\p{N} .^&/$=:+*!_~-]+$/u;
-/** A boolean of JSON; a segment by which a proxy that decodes it would see another path. */
+/** A boolean of JSON, or a path segment (`..`) that a proxy would resolve. */
 const NEVER_SYMBOL = /^(?:true|false)$|(?:^|\/)\.\.?(?:\/|$)/;
 const SEPARATOR = /[,;|\n\r\t]/;
 const HAS_LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
-/** The value is upper case, without the `$` that people write before symbols. */
+/** Returns the symbol in upper case, without the `$` that people write before it. */
 function identifySymbol(cleaned: string, kind: 'ticker' | 'crypto'): Identified {
   if (cleaned.includes('@')) return invalid({ code: 'email_as_symbol', kind });
   if (cleaned.includes('://')) return invalid({ code: 'url_as_symbol', kind });
@@ -119,17 +119,17 @@ function identifySymbol(cleaned: string, kind: 'ticker' | 'crypto'): Identified 
   return readIsin(value) === null ? asIdentifier(kind, value) : invalid({ code: 'isin_as_symbol', kind });
 }
 
-/** People write `$AAPL`; no symbol of an exchange begins with the sign. */
+/** Removes the `$` of `$AAPL`: no symbol of an exchange begins with it. */
 function withoutCashtag(cleaned: string): string {
   return cleaned.replace(/^[$ ]+/, '');
 }
 
-/** A brand id in any column: with the prefix of the specification. */
+/** True for a brand id with the prefix of the specification, which counts in any column. */
 export function isCertainBrandId(cleaned: string): boolean {
   return /^id_[A-Za-z0-9_-]{1,61}$/.test(cleaned);
 }
 
-/** A brand id if the column holds brand ids, as a live service answers them. */
+/** True for the brand ids of a live service too, which count in a column of brand ids. */
 export function isPossibleBrandId(cleaned: string): boolean {
   return isCertainBrandId(cleaned) || /^id[A-Za-z0-9_-]{8}$/.test(cleaned);
 }
@@ -139,16 +139,17 @@ function identifyBrandId(cleaned: string): Identified {
 }
 
 interface IdentifiedRow {
-  /** In column order, equal ones once. Without `--waterfall` the first counts alone. */
+  /** In column order, without duplicates. Without `--waterfall` only the first counts. */
   readonly identifiers: readonly Identifier[];
-  /** Where there is none: the first invalid cell, else the most telling skip; and its text. */
+  /** Counts without an identifier: the first invalid cell, else the most telling skip. */
   readonly otherwise: Unidentified;
+  /** The text of that cell. */
   readonly cell: string;
-  /** A cell that was used holds more than one. */
+  /** True if a used cell has several identifiers. */
   readonly hasSeveral: boolean;
 }
 
-/** Cells beyond the end of a short row count as blank. */
+/** Identifies a row. Missing cells of a short row count as blank. */
 export function identifyRow(cells: readonly string[], choices: readonly ColumnChoice[]): IdentifiedRow {
   const identifiers: Identifier[] = [];
   let otherwise: Unidentified | null = null;
@@ -172,9 +173,9 @@ export function identifyRow(cells: readonly string[], choices: readonly ColumnCh
   return { identifiers, otherwise: otherwise ?? BLANK, cell, hasSeveral };
 }
 
-/** An invalid cell over a skip, a skip with a cause over a blank; the first of equals stays. */
-function isMoreTelling(found: Unidentified, known: Unidentified | null): boolean {
-  if (known === null) return true;
-  if (known.type === 'invalid') return false;
-  return found.type === 'invalid' || (isBlank(known) && !isBlank(found));
+/** Prefers invalid cells to skips, and skips with a cause to blanks; keeps the first of equals. */
+function isMoreTelling(next: Unidentified, current: Unidentified | null): boolean {
+  if (current === null) return true;
+  if (current.type === 'invalid') return false;
+  return next.type === 'invalid' || (isBlank(current) && !isBlank(next));
 }

@@ -1,11 +1,11 @@
-/** Cell -> registrable domain; local parts, user info and paths appear in no result. */
+/** Finds the registrable domain in a cell; local parts, user info and paths stay out of results. */
 import { isIP } from 'node:net';
 import type { Identified } from '../../core/identifier.js';
 import { load } from '../../core/load.js';
 import { asIdentifier, invalid } from './clean-cell.js';
 
 let tldts: typeof import('tldts') | undefined;
-/** Loaded by the first domain: commands that only look have none. */
+/** Loads the library with the first domain, because many commands read none. */
 const parse: typeof import('tldts').parse = (name, options) => {
   tldts ??= load('tldts') as NonNullable<typeof tldts>;
   return tldts.parse(name, options);
@@ -14,7 +14,7 @@ const parse: typeof import('tldts').parse = (name, options) => {
 const SCHEME = /^([a-z][a-z0-9+.-]{0,30}):[/\\]{2}/i;
 /** Another scheme names something else: `android-app://com.acme.shop` is not acme.shop. */
 const WEB_SCHEMES = new Set(['http', 'https', 'ftp', 'ws', 'wss']);
-/** Also slips of typing: `http:acme.com`, `https//acme.com`, `http://https://acme.com`. */
+/** With typing errors: `http:acme.com`, `https//acme.com`, `http://https://acme.com`. */
 const WEB_PREFIX = /^(?:(?:https?|ftp|wss?)(?::+[/\\]*|[/\\]{2,})|[/\\]{2,})+/i;
 const MAIL_PREFIX = /^mailto:\/*/i;
 const MORE_THAN_HOST = /[:/\\?#@]/;
@@ -22,7 +22,7 @@ const PATH = /[/?#\\]/;
 const PORT = /:\d{0,5}$/;
 const SEVERAL_TOKENS = /[\s,;|<>]/;
 const BETWEEN_TOKENS = /[\s,;|]+/;
-/** Of a data frame: `['acme.com', 'acme.de']`. */
+/** A list of a data frame: `['acme.com', 'acme.de']`. */
 const LIST = /^\[\s*(['"]).*\1\s*\]$/s;
 const LIST_MARKS = /^\[|\]$|['"]/g;
 const IN_ANGLES = /<([^<>]*)>/g;
@@ -33,12 +33,12 @@ const SEVERAL = invalid({ code: 'several_domains' });
 const NOT_A_DOMAIN = invalid({ code: 'not_domain' });
 const IP_ADDRESS = invalid({ code: 'ip_address' });
 
-/** `acme` for `acme.co.uk`: what the domains of one company have in common. */
+/** Returns `acme` for `acme.co.uk`: what the domains of one company have in common. */
 export function nameInDomain(domain: string): string {
   return parse(domain, OPTIONS).domainWithoutSuffix ?? domain;
 }
 
-/** `cleaned` comes from `cleanCell`. */
+/** Identifies the domain in a cell that `cleanCell` has cleaned. */
 export function identifyDomain(cell: string): Identified {
   const cleaned = LIST.test(cell) ? cell.replace(LIST_MARKS, ' ') : cell;
   if (!SEVERAL_TOKENS.test(cleaned)) return identifyToken(cleaned).result;
@@ -58,13 +58,13 @@ export function identifyDomain(cell: string): Identified {
   return found?.type === 'identifier' ? { ...found, hasSeveral: true } : first.result;
 }
 
-/** Whether one of several words in the cell is a domain. */
+/** True if one of several words in the cell is a domain. */
 export function mentionsDomain(cleaned: string): boolean {
   if (!SEVERAL_TOKENS.test(cleaned)) return false;
   return splitTokens(cleaned).some((token) => identifyToken(token).result.type !== 'invalid');
 }
 
-/** With `Name <a@b.com>` the name is not a token, but a second address outside the angles is. */
+/** Splits a cell. Beside `<a@b.com>`, names are not tokens, but further addresses are. */
 function splitTokens(cleaned: string): string[] {
   const matches = [...cleaned.matchAll(IN_ANGLES)].slice(0, MOST_TOKENS);
   const inside = matches.map(([, text = '']) => text.trim());
@@ -75,7 +75,7 @@ function splitTokens(cleaned: string): string[] {
 
 interface Token {
   readonly result: Identified;
-  /** Something followed the host: then blanks and commas may belong to the path. */
+  /** True if a path follows the host; blanks and commas may then belong to it. */
   readonly hasPath: boolean;
 }
 
@@ -101,22 +101,22 @@ function identifyOpen(address: string): Token {
   return isMailInDisguise(address, read) ? { ...read, result: SEVERAL } : read;
 }
 
-/** `address` is what follows the scheme: user info or local part, host, port, path. */
+/** Identifies the part after a scheme: user info or local part, host, port, path. */
 function identifyAddress(address: string): Token {
   const pathStart = address.search(PATH);
   const hasPath = pathStart >= 0;
   const authority = hasPath ? address.slice(0, pathStart) : address;
   const at = authority.lastIndexOf('@');
   const result = findRegistrable(tidyHost(authority.slice(at + 1)));
-  // User info in front of a mail provider is an e-mail address with a scheme.
+  // User info before a mail provider is an e-mail address with a scheme.
   return at >= 0 && result.type === 'identifier' && isFreeMail(result.identifier.value)
     ? { result: { type: 'skipped', reason: { code: 'free_mail' } }, hasPath }
     : { result, hasPath };
 }
 
 /**
- * Without a scheme `jo.in/x@acme.com` may be an address at acme.com or a page of jo.in. Only a page
- * such as `medium.com/@acme`, or one domain on both sides, is surely no local part.
+ * True for `jo.in/x@acme.com`, which may be an address at acme.com or a page of jo.in. False for
+ * `medium.com/@acme`, which is a page, and for one domain on both sides.
  */
 function isMailInDisguise(address: string, read: Token): boolean {
   const at = address.lastIndexOf('@');
@@ -125,7 +125,7 @@ function isMailInDisguise(address: string, read: Token): boolean {
   return behind.type === 'identifier' ? !isSame(behind, read.result) : address[at - 1] !== '/';
 }
 
-/** Without port, brackets, wildcard and the dots that cookies put before a host. */
+/** Removes port, brackets, wildcard and the dots that cookies put before a host. */
 function tidyHost(host: string): string {
   const isIpv6 = host.indexOf(':') !== host.lastIndexOf(':');
   const bare = isIpv6 ? host.replace(/^\[|\](?::\d*)?$/g, '') : host.replace(PORT, '');
@@ -138,7 +138,7 @@ const LONGEST_NAME = 253;
 const REGISTRABLE_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Hosts below a domain may carry underscores (`_dmarc`, `my_shop`). */
 const HOST = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;
-/** Such a name is an address to every browser (WHATWG URL, "ends in a number"). */
+/** A name that every browser takes for an IP address (WHATWG URL, "ends in a number"). */
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[\da-f]*)$/;
 /** Suffixes of private networks (RFC 6762, appendix G; ICANN, 2024) beside those of the library. */
 const PRIVATE_NETWORK = /(?:^|\.)(?:internal|intranet|lan|home|corp|localdomain|private)$/;
@@ -151,10 +151,10 @@ const OPTIONS = {
   detectIp: false,
 } as const;
 
-/** `host`: in any case, IDN or punycode, perhaps with trailing dots, or an IP address. */
+/** Identifies a host in any case, IDN or punycode, perhaps with trailing dots, or an IP address. */
 function findRegistrable(host: string): Identified {
   if (host.includes(':')) return isIP(host) === 6 ? IP_ADDRESS : NOT_A_DOMAIN;
-  // An IDN may be longer as it is written, not by much.
+  // An IDN may be longer before it is encoded, but not by much.
   if (host.length > 4 * LONGEST_NAME) return NOT_A_DOMAIN;
   const name = normalForm(host.toLowerCase()).replace(/(?<!\.)\.+$/, '');
   if (name.length > LONGEST_NAME || !HOST.test(name)) return NOT_A_DOMAIN;
@@ -178,12 +178,12 @@ function findRegistrable(host: string): Identified {
 }
 
 /**
- * Punycode by UTS #46 with tables of our own: Node's URL parser judges labels such as `xn--a`
- * differently from version to version, and a key must stay the same. Empty: not a name.
+ * Returns punycode by UTS #46, or an empty text. Node's URL parser is not used: it judges labels
+ * such as `xn--a` differently from version to version, and a key must stay the same.
  */
 function normalForm(lower: string): string {
   if (/^\p{ASCII}*$/u.test(lower) && !lower.includes('xn--')) return lower;
-  // Its tables are large, and most files do without.
+  // Its tables are large, and most files do not need them.
   const { toASCII } = load('tr46') as typeof import('tr46');
   return toASCII(lower, { checkBidi: true, checkJoiners: true }) ?? '';
 }

@@ -11,9 +11,9 @@ import { type ColumnChoice, columnLabel, columnSetting } from './find-column.js'
 import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
 import type { CellReading, MeasuredColumn } from './measure-columns.js';
 
-/** From this share of impossible values on the kind is taken for a mistake. */
+/** From this share of impossible values on, the kind counts as a mistake. */
 const MOST_IMPOSSIBLE = 0.8;
-/** Fewer values, all of them invalid and so free, prove nothing under a name that says the kind. */
+/** Fewer invalid values, which cost nothing, prove nothing under a name that says the kind. */
 const LEAST_VALUES = 5;
 
 /** Throws column-mismatch. `named`: the choices whose kind the user gave. */
@@ -47,10 +47,10 @@ export function assertKindsFit(
   }
 }
 
-/** `isBought`: only its looks are suspicious, so it would be looked up. */
+/** `isBought`: true if the value only looks wrong, so that it would be looked up. */
 type Fault = { readonly cause: RowReason; readonly isBought: boolean };
 
-/** Suffixes that no exchange has, in any case. */
+/** Suffixes that no exchange has. */
 const WEB_SUFFIX = /\.(?:com|net|org|info|biz|edu|gov)$/i;
 /** `SAP.DE` and `sap.de` may be tickers, `siemens.de` hardly. */
 const LISTED = /^(?:\P{Ll}+|[a-z0-9-]{1,6}\.[a-z0-9-]{1,2})$/u;
@@ -58,7 +58,7 @@ const LISTED = /^(?:\P{Ll}+|[a-z0-9-]{1,6}\.[a-z0-9-]{1,2})$/u;
 const NAME = /^\p{Lu}\p{Ll}{3}(?!\S*[.:]\p{Lu})/u;
 const isName = (text: string) => NAME.test(text) || (/\s/.test(text) && /\p{Ll}{3}/u.test(text));
 
-/** Why a filled cell cannot be of the kind; null when it can. Coins are no domains. */
+/** Returns why a filled cell cannot be of the kind, or null. */
 function faultOf({ text, web }: CellReading, kind: IdentifierKind): Fault | null {
   const read = identifyCell(text, kind);
   if (read.type === 'invalid') return { cause: read.reason, isBought: false };

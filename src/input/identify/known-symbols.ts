@@ -1,7 +1,7 @@
-/** Symbols that nearly every list of shares or coins has some of, and codes of neither. Pure. */
+/** Well-known symbols, some of which are in nearly every list of shares or coins. Pure. */
 const words = (text: string) => new Set(text.split(/\s+/));
 
-/** Much traded shares and funds. Shorter symbols are words, states and classes too. */
+/** Frequently traded shares and funds. Shorter symbols may be words, states or classes. */
 const TICKERS =
   words(`AAPL MSFT NVDA AMZN GOOGL GOOG META TSLA AVGO BRK.B BRK-B BRKB LLY JPM UNH XOM COST PG JNJ ABBV
   BAC NFLX CRM ORCL AMD CVX PEP TMO WMT MRK ADBE ACN LIN MCD CSCO ABT QCOM TXN INTU IBM CAT DHR AMGN PFE
@@ -14,7 +14,7 @@ const TICKERS =
   OXY PSX VLO`);
 const SHORT_TICKERS = words('GS GM BA KO HD MA VZ GE DE MS EA MU PM MO SO WM CI CB CL PH ON ZM');
 
-/** Much traded coins, some by two codes. */
+/** Frequently traded coins, some with two codes. */
 const COINS =
   words(`BTC XBT XXBT ETH XETH USDT USDC BNB XRP XXRP SOL ADA DOGE XDG XXDG TRX TON AVAX SHIB DOT LINK BCH
   NEAR MATIC POL LTC XLTC ICP UNI APT ETC XETC XLM XXLM HBAR FIL ATOM ARB INJ VET MKR GRT AAVE ALGO RNDR
@@ -23,7 +23,7 @@ const COINS =
   GALA LRC ENS DYDX GMX RPL WBTC DAI BUSD TUSD KSM WAVES QTUM ICX ZRX BTT CELO ROSE ANKR XEM DCR DGB RVN
   LUNA LUNC OP`);
 
-/** Coins whose codes no share has, unlike COMP. */
+/** Coins whose codes no share has; COMP is also a share. */
 const ONLY_COINS =
   words(`BTC XBT XXBT ETH XETH USDT USDC BNB XRP XXRP DOGE XDG XXDG SHIB ADA XLM XXLM XMR XXMR HBAR
   DAI WBTC BUSD MATIC PEPE XTZ EOS IOTA AVAX BCH ALGO`);
@@ -33,23 +33,23 @@ const CURRENCIES =
   words(`USD EUR GBP GBX CHF JPY CNY CNH HKD SGD TWD KRW INR IDR THB MYR PHP VND AUD NZD CAD MXN BRL CLP
   COP ARS PEN SEK NOK DKK ISK PLN CZK HUF RON BGN TRY ILS ZAR AED SAR EGP NGN UAH`);
 
-/** Exchanges, whose names stand beside symbols. */
+/** Exchanges, whose names are often beside symbols. */
 const VENUES =
   words(`NYSE NASDAQ AMEX ARCA NYSEARCA BATS OTC LSE AIM TSX TSXV ASX NZX NSE BSE HKEX HKG SEHK SGX SSE SZSE
   TSE JPX KRX KOSPI KOSDAQ TWSE SET IDX KLSE XETRA ETR FRA EPA AMS SWX STO GPW PSX JSE BVMF BMV MOEX`);
 
 const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
-/** Two letters are asked of the table of the runtime. */
+/** True for the code of a country that the runtime knows. */
 const isRegion = (code: string) => /^[A-Z]{2}$/.test(code) && regions.of(code) !== undefined;
 const MARKET = /^([A-Z0-9]+)[-/_]([A-Z]{3,5})$/;
-/** Without a sign between them: against a stable coin, or a known coin against something else. */
+/** Markets without a separator: of any coin in a stable coin, or of a known coin in another one. */
 const STABLE_MARKET = /^([A-Z0-9]{2,}?)(USDT|USDC|BUSD|FDUSD|TUSD)$/;
 const OTHER_MARKET = /^([A-Z0-9]{2,}?)(?:USD|EUR|GBP|TRY|BTC|XBT|ETH|BNB)$/;
 const STABLE = words('USDT USDC BUSD FDUSD TUSD');
 
 /**
- * The coin of a market, `BTC` of `BTC-USDT`, `BTCUSDT` and `BTC/EUR`; null: it is not one. For
- * columns of markets alone: some coins are written like one (`UNIBTC`, `CRVUSD`).
+ * Returns the coin of a market, `BTC` for `BTC-USDT`, `BTCUSDT` and `BTC/EUR`, or null. Only for
+ * columns of markets, because some coins look like one (`UNIBTC`, `CRVUSD`).
  */
 export function coinOfMarket(symbol: string): string | null {
   const [, traded = '', against = ''] = MARKET.exec(symbol) ?? STABLE_MARKET.exec(symbol) ?? [];
@@ -59,7 +59,7 @@ export function coinOfMarket(symbol: string): string | null {
   return COINS.has(known) ? known : null;
 }
 
-/** Shares of different symbols, 0 to 1, and which of them are coins alone. */
+/** Returns the shares of known tickers, coins and closed sets of codes in symbols, from 0 to 1. */
 export function knownAmong(symbols: ReadonlySet<string>) {
   const share = (isIt: (symbol: string) => boolean) =>
     [...symbols].filter(isIt).length / Math.max(1, symbols.size);
@@ -74,11 +74,11 @@ export function knownAmong(symbols: ReadonlySet<string>) {
   };
 }
 
-/** So many different known symbols above each other are no chance. */
+/** The least number and share of known symbols that are not chance. */
 const LEAST_DIFFERENT = 4;
 const LEAST_SHARE = 0.3;
 
-/** Whether a first line with this cell above these values is data. */
+/** True if a first line with this cell above these values is data. */
 export function isKnownAbove(first: string, values: readonly string[]): boolean {
   const text = first.trim();
   if (!TICKERS.has(text) && !COINS.has(text) && !SHORT_TICKERS.has(text)) return false;
@@ -121,7 +121,7 @@ const EXCHANGES = new Map(
   }).flatMap(([suffix, codes]) => codes.split(' ').map((code) => [code, suffix] as const)),
 );
 const BLOOMBERG = /^([A-Z0-9]{1,8})(?:\/([A-Z]))? ([A-Z]{2})( E(?:quity|QUITY))?$/;
-/** Behind a name or a ticker these are something else (`BASF SE`, `WELLS FARGO NA`, `REI UN`). */
+/** Codes that mean something else after a name (`BASF SE`, `WELLS FARGO NA`, `REI UN`). */
 const NAME_ENDS = new Set(['SE', 'NA', 'NO', 'IS', 'UN']);
 
 /** `0005 HK` is `5 HK` there; elsewhere it has four digits. */

@@ -8,7 +8,7 @@ import { coinOfMarket, readBloomberg } from './known-symbols.js';
 export interface TableSample {
   readonly columns: readonly string[];
   readonly sample: readonly (readonly string[])[];
-  /** Of the input; it may say what its codes are. Absent: without a name. */
+  /** The name of the input, which may say what its codes are. */
   readonly fileName?: string | undefined;
 }
 
@@ -18,7 +18,7 @@ interface WebCell {
   readonly isMail: boolean;
   /** 0 for the site itself, 1 for a part of it, 2 for a page or a file of it. */
   readonly depth: number;
-  /** The site hosts others: profiles, shortened addresses, files. */
+  /** True if the site hosts profiles, shortened addresses or files of others. */
   readonly isShared: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface MeasuredTable {
   readonly coins: number;
 }
 
-/** More rows say no more. They are spread: the first rows of a file are often unlike the rest. */
+/** Measured rows, spread over the sample, because the first rows are often unlike the rest. */
 const MOST_ROWS = 200;
 
 function spread<Row>(rows: readonly Row[]): readonly Row[] {
@@ -57,11 +57,11 @@ function spread<Row>(rows: readonly Row[]): readonly Row[] {
   return rows.filter((_, at) => at === 0 || bucket(at) !== bucket(at - 1));
 }
 
-/** `passedOver`: positions of columns that are never identifiers. */
-export function measureTable(table: TableSample, passedOver: readonly number[] = []): MeasuredTable {
+/** Measures the columns of a sample, except those at the positions `ignored`. */
+export function measureTable(table: TableSample, ignored: readonly number[] = []): MeasuredTable {
   const rows = spread(table.sample);
   const columns = table.columns.flatMap((name, column) => {
-    if (passedOver.includes(column)) return [];
+    if (ignored.includes(column)) return [];
     const cells = rows.map((row) => readCell(row[column] ?? ''));
     const filled = cells.filter((cell) => cell !== null);
     const fill = share(filled.length, rows.length);
@@ -81,13 +81,13 @@ export function shareOf<Value>(values: readonly Value[], isIt: (value: Value) =>
   return share(values.filter(isIt).length, values.length);
 }
 
-/** Symbols as files hold them (`BRK B`); long ones in lower case are names (`bitcoin`). */
+/** Symbols as files write them (`BRK B`); long ones in lower case are names (`bitcoin`). */
 const SYMBOL_LIKE =
   /^[$^]?[A-Z0-9][A-Z0-9.^&/$=:+*!_~-]{0,23}$|^[A-Z0-9]{1,6} [A-Z0-9]{1,2}$|^[$]?[a-z0-9]{1,5}$/;
-/** Longer ones are prose. */
+/** Longer texts are prose. */
 const LONGEST_WEB = 2000;
 
-/** null for a blank cell; many exports write `0` for nothing. */
+/** Returns what a cell may be; null for a blank one. Many exports write `0` for nothing. */
 export function readCell(cell: string): CellReading | null {
   const text = cleanCell(cell);
   if (text === '0' || skipBlank(text, 'ticker') !== null) return null;
@@ -112,7 +112,7 @@ function readWeb(text: string): WebCell | null {
   return { site, isMail, depth: isPage ? 2 : parts, isShared: !isMail && isShared };
 }
 
-/** What the addresses of one company have in common: `acme` of `acme.com` and `www.acme.de`. */
+/** Returns the company in a cell: `acme` for `acme.com` and `www.acme.de`; null if unclear. */
 export function companyOf({ text, web, isIsin, isSymbol }: CellReading, kind: IdentifierKind): string | null {
   if (kind === 'domain') return web?.site == null ? null : nameInDomain(web.site);
   if (kind === 'isin' || kind === 'id') return isIsin || kind === 'id' ? text : null;
@@ -146,7 +146,7 @@ const COIN_NAME = new RegExp(
   'i',
 );
 
-/** What the names and the other columns say of symbols, in points. */
+/** Counts points for securities and for coins, in the names and the other columns. */
 function contextOf(columns: readonly MeasuredColumn[], names: readonly string[]) {
   const [ofSecurities, ofCoins] = tableWords(names);
   let securities = Math.min(4, ofSecurities) / 2;
@@ -170,7 +170,7 @@ function contextOf(columns: readonly MeasuredColumn[], names: readonly string[])
   return { securities, coins };
 }
 
-/** A CUSIP with its check digit, or a FIGI: codes of securities that are never looked up. */
+/** True for a CUSIP with its check digit, or a FIGI, which are never looked up. */
 export function isOtherSecurityCode(text: string): boolean {
   if (!/^(?=.*\d)[0-9A-Z]{9}$/.test(text)) return /^BBG[0-9A-Z]{9}$/.test(text);
   const doubled = [...text.slice(0, 8)].map((letter, at) => Number.parseInt(letter, 36) * (1 + (at % 2)));

@@ -289,7 +289,7 @@ describe('a tie or a doubt stops with the flag that resolves it', () => {
     no column clearly holds identifiers: "name", "x"; correct its rows, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)
     # a website that is the same for all, behind a logo
     logo_url|website / cdn.org|a.acme.com / cdn.org|b.acme.com / cdn.org|c.acme.com / cdn.org|d.acme.com / cdn.org|e.acme.com
-    one site or symbol stands in all rows: "website" as domain (5 of 5 sampled values are domains, only 1 different, its name says so); use --column website:domain if that is right (kinds: domain, ticker, isin, crypto, id)
+    all rows have the same site or symbol: "website" as domain (5 of 5 sampled values are domains, only 1 different, its name says so); use --column website:domain if that is right (kinds: domain, ticker, isin, crypto, id)
     # logos are not suggested
     name|logo_url / Acme|cdn.org/1 / Beta|img.net/2
     no column clearly holds identifiers: "name", "logo_url"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)
@@ -301,7 +301,7 @@ describe('a tie or a doubt stops with the flag that resolves it', () => {
     no column surely holds identifiers: "emails" as domain (6 of 6 sampled values are e-mail addresses, its name says so, 67 % are at free e-mail providers); use --column emails:domain if that is right (kinds: domain, ticker, isin, crypto, id)
     # a title above the names
     Customer list 2024| / id|website / 1|acme.com / 2|beta.com / 3|eta.com
-    the names of the columns seem to stand below a title: "website" in column number 2; if so, skip the lines above it with --skip-lines N
+    the names of the columns seem to be below a title: "website" in column number 2; if so, skip the lines above it with --skip-lines N
     # symbols under a name that says nothing
     a|b / META|US / LINK|US
     no column clearly holds identifiers: "a" as ticker (2 of 2 sampled values are written like tickers, well-known tickers are among them); use --column a:ticker if that is right (kinds: domain, ticker, isin, crypto, id)
@@ -554,7 +554,7 @@ describe('a table of fewer than three rows', () => {
     ['another link', ['website|shop', 'acme.com|b.com'], 'website'],
   ])('is a question with %s', (_, table, column) => {
     const error = refusal(table);
-    expect(error.what).toBe('so few rows do not show which column holds the identifiers');
+    expect(error.what).toBe('there are too few rows to show which column holds the identifiers');
     expect(error.todo).toMatch(new RegExp(`^use --column ${column}:domain`));
   });
 });
