@@ -1,12 +1,11 @@
--- A port of `test/model/ledger-model.ts`, step by step, as are the other functions of the ledger.
--- What is not said of a function stands at that of the same name in `../redis`. The rules
--- (`src/ledger/rules.ts`) are functions of the same names.
+-- A port of `test/model/ledger-model.ts`, as all of the ledger; comments stand at the functions of
+-- the same names in `../redis`. Each rule of `src/ledger/rules.ts` is a function: `days_kept()`.
 
 CREATE FUNCTION brand_enrich.now_ms(p_offset bigint) RETURNS bigint LANGUAGE sql VOLATILE AS $$
   SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + p_offset
 $$;
 
--- The account, made when it is not there, locked until the transaction ends.
+-- Creates the account if it is missing, and locks it until the transaction ends.
 CREATE FUNCTION brand_enrich.load_account(p_name text) RETURNS brand_enrich.account LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account;
 BEGIN
@@ -19,7 +18,7 @@ BEGIN
   RETURN a;
 END $$;
 
--- How an account is written back, and what a new one looks like, by the columns of the table.
+-- Generates `save_account` and `new_account` from the columns of the table.
 DO $do$
 DECLARE v_names text; v_values text; v_new text;
 BEGIN
@@ -39,7 +38,6 @@ BEGIN
     $$ SELECT ROW(%s)::brand_enrich.account $$', v_new);
 END $do$;
 
--- NULL: no quota is known.
 CREATE FUNCTION brand_enrich.limit_of(a brand_enrich.account, p_quota_cap bigint, p_overage bigint)
   RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN p_quota_cap < a.quota THEN p_quota_cap ELSE coalesce(a.quota, p_quota_cap) + p_overage END

@@ -1,11 +1,11 @@
--- Locks are taken in one order by every function: worker, take-over, answers and their claims,
--- account, then rows, a run before its key. Taking over the claims of a dead worker
--- excludes every exchange, so that a claim cannot change hands between its check and the permit.
--- Answers come before the account: its lock is what the processes of an account wait for.
+-- All functions take locks in one order: worker, take-over, answers with their claims, account,
+-- then rows, a run before its key. No exchange runs while a dead worker's claims are taken over, so
+-- a claim cannot change hands between its check and the permit. Answers come before the account,
+-- because all processes of an account wait for its lock.
 --
--- Plans of functions are made once and kept, on a server that may never have looked at the tables:
--- without the settings of `exchange` an empty table would be read from end to end for ever. Before
--- PostgreSQL 18 that adds to the cost of a plan, and small statements would be compiled: no `jit`.
+-- PostgreSQL keeps the plans of functions, perhaps made while the tables were empty. The settings
+-- of `exchange` stop such plans from reading whole tables later. Before PostgreSQL 18 they raise
+-- the estimated cost, which would make `jit` compile small statements.
 
 CREATE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb, p_meta jsonb, p_bytes bytea) RETURNS json
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -145,7 +145,7 @@ BEGIN
     v_run);
 END $$;
 
--- `changed_at` of the account is the store's time from here on.
+-- From here on `changed_at` of the account is the store's time.
 CREATE FUNCTION brand_enrich.begin_account(p_offset bigint, p_account text) RETURNS brand_enrich.account
   LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account := brand_enrich.load_account(p_account); r record; v_policy record;
@@ -253,7 +253,7 @@ BEGIN
   RETURN brand_enrich.finish_account(a);
 END $$;
 
--- All in one page.
+-- Answers all in one page.
 CREATE FUNCTION brand_enrich.account_names(p_offset bigint, p_cursor text, p_page int) RETURNS jsonb
   LANGUAGE sql AS $$
   SELECT jsonb_build_array('0', coalesce(jsonb_agg(name), '[]')) FROM brand_enrich.account
@@ -262,7 +262,7 @@ $$;
 CREATE FUNCTION brand_enrich.reset_account(p_offset bigint, p_account text) RETURNS void
   LANGUAGE plpgsql AS $$
 BEGIN
-  -- The account's row first: an exchange that is under way ends before its permits are forgotten.
+  -- The account first, so that a running exchange ends before its permits are deleted.
   DELETE FROM brand_enrich.account WHERE name = p_account;
   DELETE FROM brand_enrich.permit WHERE account = p_account;
 END $$;

@@ -1,13 +1,12 @@
--- Outcomes and claims. `synchronous_commit` is off for what may be lost with the server: a later
--- durable commit makes it durable too, and `exchange`, which is durable, checks the claim again.
--- Rows are locked in the order of their keys, which scans by a bitmap do not keep to, or passed over
--- when they are locked: otherwise two calls could wait for each other for ever.
+-- Outcomes and claims. `synchronous_commit` is off for claims and heartbeats, which a crash may
+-- lose: `exchange`, which is durable, checks the claim again. To avoid deadlocks, rows are locked
+-- in the order of their keys, which a bitmap scan does not keep, or skipped while they are locked.
 
--- Separates exchanges (shared) from the taking over of claims (alone).
+-- A lock that exchanges share and a take-over of claims holds alone.
 CREATE FUNCTION brand_enrich.takeover_lock() RETURNS bigint
   LANGUAGE sql IMMUTABLE AS $$ SELECT 1650814578::bigint $$;
 
--- How far all heartbeats are moved before a worker's own is noted, in milliseconds.
+-- Returns the milliseconds by which all heartbeats move before a worker's own is noted.
 CREATE FUNCTION brand_enrich.heartbeat_shift(p_worker text, p_now bigint) RETURNS bigint LANGUAGE sql AS $$
   SELECT coalesce((SELECT CASE
       WHEN latest - p_now > brand_enrich.clock_back_ms() THEN p_now - latest
@@ -20,7 +19,7 @@ CREATE FUNCTION brand_enrich.heartbeat_shift(p_worker text, p_now bigint) RETURN
             FROM brand_enrich.worker) seen), 0)
 $$;
 
--- Renews a heartbeat older than p_older_ms: most calls write nothing and wait for no other.
+-- Renews a heartbeat older than p_older_ms, so that most calls write nothing and do not wait.
 CREATE FUNCTION brand_enrich.note_heartbeat(p_offset bigint, p_worker text, p_older_ms bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_heartbeat_at bigint;
@@ -29,7 +28,7 @@ BEGIN
   IF v_heartbeat_at <= v_now AND v_now - v_heartbeat_at < p_older_ms THEN RETURN; END IF;
   IF brand_enrich.heartbeat_shift(p_worker, v_now) <> 0 THEN
     PERFORM FROM brand_enrich.worker ORDER BY id FOR UPDATE;
-    -- Another worker may have moved them meanwhile.
+    -- Another worker may have moved the heartbeats meanwhile.
     v_now := brand_enrich.now_ms(p_offset);
     UPDATE brand_enrich.worker w SET heartbeat_at = w.heartbeat_at + s.shift
       FROM brand_enrich.heartbeat_shift(p_worker, v_now) s(shift) WHERE s.shift <> 0;
@@ -58,7 +57,7 @@ CREATE FUNCTION brand_enrich.is_worker_alive(p_worker text, p_now bigint) RETURN
                   WHERE w.id = p_worker AND p_now - w.heartbeat_at < brand_enrich.worker_dead_after_ms())
 $$;
 
--- Matched answers are fresh since p_matched, others since p_missing.
+-- Matched answers are fresh from p_matched on, others from p_missing on.
 CREATE FUNCTION brand_enrich.fresh_keys(p_keys text[], p_matched bigint, p_missing bigint, p_as_of bigint)
 RETURNS text[] LANGUAGE plpgsql AS $$
 BEGIN
@@ -67,8 +66,8 @@ BEGIN
      AND (o.fresh_until IS NULL OR o.fresh_until > p_as_of));
 END $$;
 
--- Moves the claims of dead workers on these keys, and gives the keys that it moved. A permit that is
--- held under such a claim counts as an unusable answer. No exchange runs meanwhile.
+-- Takes over the claims of dead workers on these keys, and returns the keys. A permit that is held
+-- under such a claim counts as an unusable answer. No exchange runs meanwhile.
 CREATE FUNCTION brand_enrich.take_over(p_keys text[], p_worker text, p_now bigint) RETURNS text[]
 LANGUAGE plpgsql AS $$
 DECLARE v_taken text[];
@@ -92,7 +91,7 @@ BEGIN
   RETURN coalesce(v_taken, '{}');
 END $$;
 
--- The claim comes before the look at the answers, so that one of the same moment is seen.
+-- Claims before it reads the answers, so that it sees an answer of the same moment.
 CREATE FUNCTION brand_enrich.claim_keys(
   p_offset bigint, p_worker text, p_keys jsonb, p_matched bigint, p_missing bigint, p_as_of bigint
 ) RETURNS text LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -128,8 +127,8 @@ BEGIN
     'o' ELSE 'b' END, '' ORDER BY ord) FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord));
 END $$;
 
--- p_meta: [key, is matched, billed, first byte (from 1), length or null, fresh for ms or null, age
--- in ms]; p_bytes: all answers in a row.
+-- p_meta: [key, is matched, billed, first byte (from 1), length or null, milliseconds fresh or
+-- null, age in milliseconds]; p_bytes: all answers in a row.
 CREATE FUNCTION brand_enrich.record_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea) RETURNS bigint
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
   SET enable_mergejoin = off SET jit = off AS $$
@@ -174,7 +173,7 @@ BEGIN
      AND (o.fresh_until IS NULL OR o.fresh_until > p_as_of);
 END $$;
 
--- All in one page.
+-- Answers all in one page.
 CREATE FUNCTION brand_enrich.outcome_stats(p_offset bigint, p_cursor text, p_page int) RETURNS jsonb
   LANGUAGE sql AS $$
   SELECT jsonb_build_array('0', jsonb_build_object('matched', count(*) FILTER (WHERE is_matched),
@@ -193,7 +192,7 @@ BEGIN
   RETURN v_count;
 END $$;
 
--- One page (`StoreCalls.walk`): the next cursor, and how many went.
+-- Purges one page (`StoreCalls.walk`). Answers the next cursor and the number of deleted answers.
 CREATE FUNCTION brand_enrich.purge_outcomes(p_offset bigint, p_cursor text, p_page int, p_older_ms bigint)
 RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE v_before bigint := brand_enrich.now_ms(p_offset) - p_older_ms; v_count int; v_last text;
@@ -209,7 +208,7 @@ BEGIN
   RETURN jsonb_build_array(coalesce(v_last, '0'), v_count);
 END $$;
 
--- As `read_outcomes`, with keys for positions. next: null on the last page.
+-- Like `read_outcomes`, with keys instead of positions. next: null on the last page.
 CREATE FUNCTION brand_enrich.page_outcomes(
   p_offset bigint, p_after text, p_limit int, OUT meta jsonb, OUT bytes bytea
 ) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -222,7 +221,7 @@ BEGIN
     FROM (SELECT * FROM brand_enrich.outcome WHERE key > p_after ORDER BY key LIMIT p_limit) o;
 END $$;
 
--- p_meta: as for `record_outcomes`, with fresh until and fetched at for the last two.
+-- p_meta: as for `record_outcomes`, with fresh until and fetched at as the last two.
 CREATE FUNCTION brand_enrich.restore_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea, OUT taken int,
   OUT expired int)
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -247,8 +246,8 @@ BEGIN
   ) SELECT count(*) INTO taken FROM kept;
 END $$;
 
--- Deletes answers too old to be kept when the oldest live run began, and what old runs and workers
--- left: at most a page of each table, and nothing that is locked. True: there may be more.
+-- Deletes answers that were too old when the oldest live run began, and leftovers of old runs and
+-- workers: at most a page of each table, without locked rows. Returns whether there may be more.
 CREATE FUNCTION brand_enrich.tidy(p_offset bigint, p_page int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_table text; v_most int := 0;
 BEGIN
@@ -270,7 +269,7 @@ BEGIN
       v_now - brand_enrich.run_kept_ms(), p_page));
   END LOOP;
   IF v_most >= p_page THEN RETURN true; END IF;
-  -- Last: what a run left is found by its row.
+  -- Runs go last, because their leftovers are found by their rows.
   v_most := greatest(
     brand_enrich.delete_unlocked('run', 't.heartbeat_at < $1', v_now - brand_enrich.run_key_kept_ms(),
       p_page),
@@ -296,7 +295,7 @@ BEGIN
   RETURN v_count;
 END $$;
 
--- Tells one process a day to tidy. No caller lists that scope.
+-- Returns true to one process a day. No caller lists that scope.
 CREATE FUNCTION brand_enrich.is_tidy_due(p_offset bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN

@@ -1,9 +1,9 @@
--- A request that was billed or perhaps billed: by whom it is paid, and whether in this period of the
--- account, the `next` or the `last` one; `is_beyond`: its own header shows a usage beyond the quota.
+-- A request that was or may have been billed: who pays, and in which of the account's periods,
+-- `this`, `next` or `last`. `is_beyond`: its own header shows a usage beyond the quota.
 CREATE TYPE brand_enrich.billed AS (run text, generation text, period text, is_beyond bool);
 
--- Settles permits of the account that are out; of several for one permit the first holds. `lost`:
--- counts as sent. Gives those that were billed, in the order of the list.
+-- Settles permits. The first settlement of a permit counts; `lost` counts as sent. Returns the
+-- billed ones in the order of the list.
 CREATE FUNCTION brand_enrich.close_permits(
   INOUT a brand_enrich.account, OUT probed_until bigint, OUT is_asked_settled boolean,
     OUT billed brand_enrich.billed[],
@@ -19,8 +19,7 @@ BEGIN
   SELECT array_agg(x->>'permit' ORDER BY ord), array_agg(x->>'as' ORDER BY ord),
     array_agg(x->>'period' ORDER BY ord), array_agg(x->>'isBeyond' ORDER BY ord)
     INTO v_ids, v_as, v_periods, v_beyond FROM jsonb_array_elements(p_settle) WITH ORDINALITY e(x, ord);
-  -- By an array of names: joined to a list, a plan made while no permit was out would go through all
-  -- that are, for ever.
+  -- An array, because a join planned while no permit was out would always scan all permits.
   WITH deleted AS (
     DELETE FROM brand_enrich.permit p WHERE p.id = ANY (v_ids) AND p.account = a.name
     RETURNING p.*, array_position(v_ids, p.id) AS ord
@@ -58,7 +57,7 @@ BEGIN
     INTO v_probes, v_held, v_spent, v_dated, v_late, probed_until, is_asked_settled, v_freed, billed, v_free,
       v_is_look, v_own, v_own_sent, v_sure, v_untried
     FROM (SELECT *, settled <> 'free' AND NOT free AS is_billed FROM gone) closed;
-  -- A separate statement: runs are locked after their generations.
+  -- A separate statement, because runs are locked after their generations.
   IF v_freed IS NOT NULL THEN
     UPDATE brand_enrich.run_spending r SET spent = r.spent - f.freed
       FROM (SELECT u.run, count(*) AS freed FROM unnest(v_freed) u(run) GROUP BY u.run) f WHERE r.run = f.run;
@@ -86,7 +85,7 @@ BEGIN
   END IF;
 END $$;
 
--- The account knows the earliest deadline, so that most calls look at nothing.
+-- Most calls read no permit, because the account has the earliest deadline.
 CREATE FUNCTION brand_enrich.sweep(
   INOUT a brand_enrich.account, OUT billed brand_enrich.billed[], OUT has_swept boolean, p_now bigint
 ) LANGUAGE plpgsql AS $$
@@ -119,7 +118,7 @@ BEGIN
   billed := r.billed;
 END $$;
 
--- Permits of a generation that are out, those of the account that ran out left aside.
+-- Counts the permits of a generation that are out, without expired ones of the account.
 CREATE FUNCTION brand_enrich.held_of(
   p_generation text, p_account text, p_now bigint
 ) RETURNS bigint LANGUAGE sql STABLE AS $$
@@ -127,7 +126,7 @@ CREATE FUNCTION brand_enrich.held_of(
      AND (deadline > p_now OR account <> p_account)
 $$;
 
--- p_before: the account after closing the requests and before the reading.
+-- p_before: the account after closing and before the reading.
 CREATE FUNCTION brand_enrich.book_overage(
   a brand_enrich.account, p_before brand_enrich.account, p_quota bigint, p_billed brand_enrich.billed[],
   p_is_probe_within boolean
@@ -139,11 +138,11 @@ BEGIN
   IF brand_enrich.is_later(a.period, p_before.period) THEN a := p_before; END IF;
   v_this := a.sent - a.next_dated - a.early + a.others;
   v_most := greatest(a.sent + a.others, a.next_sent + a.next_dated);
-  -- Nearly always: all of them are in this period, and within the quota.
+  -- Nearly always all requests are within the quota.
   IF v_most <= p_quota AND NOT EXISTS (SELECT FROM unnest(p_billed) WHERE is_beyond OR period = 'last') THEN
     RETURN; END IF;
   WITH placed AS (
-    -- The last of its kind stands where the account does.
+    -- The last request of a period has the account's count as its place; earlier ones count down.
     SELECT u.*, v_most - count(*) OVER (ORDER BY u.ord DESC) + 1 AS most,
       CASE u.period WHEN 'this' THEN v_this WHEN 'next' THEN a.next_dated END
         - count(*) OVER (PARTITION BY u.period ORDER BY u.ord DESC) + 1 AS place

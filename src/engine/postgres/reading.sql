@@ -21,7 +21,7 @@ BEGIN
   a.look_of := p_own; a.look_proven := false; a.look_rises := 0;
 END $$;
 
--- p_was: the account before this call, whose look may not be visible yet; NULL: no look brought it.
+-- p_was: the account before this call; NULL if no look brought the reading.
 CREATE FUNCTION brand_enrich.judge_looks(
   INOUT a brand_enrich.account, p_usage bigint, p_was brand_enrich.account, p_lag_ms float8, p_now bigint
 ) LANGUAGE plpgsql AS $$
@@ -99,7 +99,7 @@ BEGIN
   ELSIF NOT brand_enrich.is_later(p_period, a.period) THEN
     a := brand_enrich.forget_next(a);
     IF v_has_fallen AND a.reset_awaited_at IS NOT NULL AND p_today = p_period THEN
-      -- The service reset late. Its usage says how many of ours it has not billed.
+      -- The service reset late. Its usage shows how many of our requests it has not billed.
       a.reset_awaited_at := NULL; a.others := 0; a.usage := NULL; a.early := a.sent + a.held + a.probes;
     END IF;
   ELSE

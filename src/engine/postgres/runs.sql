@@ -26,14 +26,13 @@ DECLARE
   v_now bigint := brand_enrich.now_ms(p_offset); g brand_enrich.generation; r brand_enrich.run;
     c brand_enrich.cancellation;
 BEGIN
-  -- A start that is sent twice is one start, and changes nothing.
   SELECT * INTO r FROM brand_enrich.run WHERE id = p_id;
   IF FOUND THEN RETURN brand_enrich.record_of(r); END IF;
   INSERT INTO brand_enrich.run_key AS k (key, generation) VALUES (p_key, p_id)
   ON CONFLICT (key) DO UPDATE SET key = k.key RETURNING generation INTO g.id;
   INSERT INTO brand_enrich.generation AS t (id, started_at) VALUES (g.id, v_now)
   ON CONFLICT (id) DO UPDATE SET id = t.id RETURNING * INTO g;
-  -- A cancel of the job comes before this start or finds it.
+  -- A cancel of the job commits before this start, or sees it.
   PERFORM pg_advisory_xact_lock(hashtextextended(p_job, 0));
   SELECT * INTO c FROM brand_enrich.cancellation WHERE job = p_job;
   INSERT INTO brand_enrich.run AS t (id, key, generation, label, settings, account, plan, quota_cap, overage,
@@ -112,7 +111,7 @@ LANGUAGE plpgsql AS $$
 DECLARE v_known jsonb;
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
-  -- Two reports of one name go one after the other.
+  -- Reports for a run wait for each other.
   PERFORM FROM brand_enrich.run WHERE id = p_id FOR UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
   SELECT tally INTO v_known FROM brand_enrich.run_tally WHERE run = p_id AND part = p_part;
@@ -137,8 +136,7 @@ CREATE FUNCTION brand_enrich.add_failures(p_offset bigint, p_id text, p_failures
 LANGUAGE plpgsql AS $$
 DECLARE v_new bigint;
 BEGIN
-  -- Each key is counted once, however often it is reported: a row that was there before has been
-  -- locked or changed (xmax).
+  -- Counts each key once: only a new row has no xmax.
   WITH known AS (
     INSERT INTO brand_enrich.failure (run, key, reason, billed, is_deferred, is_final)
     SELECT DISTINCT ON (f->>'key') p_id, f->>'key', f->>'reason', (f->>'billed')::boolean,
@@ -158,14 +156,14 @@ LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_m
   SET jit = off AS $$
 DECLARE v_runs text[] := ARRAY[p_id];
 BEGIN
-  -- Final ones of earlier starts of the same command hold too.
+  -- Final failures of earlier starts of the command hold, too.
   v_runs := v_runs || ARRAY(SELECT e.id FROM brand_enrich.run r JOIN brand_enrich.run e USING (generation)
     WHERE r.id = p_id AND r.has_earlier_failures AND e.id <> p_id);
   RETURN (SELECT jsonb_agg(jsonb_build_object('position', found.ord, 'reason', found.reason, 'billed',
     found.billed, 'isDeferred', found.is_deferred))
     FROM (SELECT e.ord, f.reason, f.billed, f.is_deferred
             FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord)
-            -- For each key apart: joined, all failures of the run would be compared with each key.
+            -- A join would compare all failures of the run with each key.
             CROSS JOIN LATERAL (SELECT * FROM brand_enrich.failure f
               WHERE f.run = ANY (v_runs) AND f.key = e.k AND (f.run = p_id OR f.is_final)
               ORDER BY f.run <> p_id LIMIT 1) f
@@ -180,7 +178,7 @@ CREATE FUNCTION brand_enrich.clear_halt(p_offset bigint, p_id text) RETURNS void
   UPDATE brand_enrich.run SET halt = NULL WHERE id = p_id
 $$;
 
--- The account comes first: an exchange counts on generation and run.
+-- Locks the account first, as an exchange does, which changes generation and run.
 CREATE FUNCTION brand_enrich.end_run(p_offset bigint, p_id text, p_status text, p_stop text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE r brand_enrich.run;
@@ -199,7 +197,7 @@ BEGIN
     status = CASE WHEN r.status = 'running' THEN p_status ELSE r.status END
    WHERE id = p_id;
   DELETE FROM brand_enrich.run_chunk WHERE run = p_id;
-  -- In the order in which others add to them.
+  -- Locked in the same order as by others, who add to these rows.
   PERFORM FROM brand_enrich.unusable_answer WHERE run = p_id ORDER BY key FOR UPDATE;
   DELETE FROM brand_enrich.unusable_answer WHERE run = p_id;
 END $$;
@@ -214,7 +212,7 @@ BEGIN
        brand_enrich.now_ms(p_offset)) THEN
     SELECT * INTO r FROM brand_enrich.run WHERE owner = r.owner ORDER BY seq DESC LIMIT 1;
   END IF;
-  -- No start of its job overtakes the order.
+  -- No start of the job can overtake the order.
   IF r.id IS NOT NULL THEN PERFORM pg_advisory_xact_lock(hashtextextended(r.job, 0)); END IF;
   SELECT * INTO r FROM brand_enrich.run WHERE id = r.id FOR UPDATE;
   RETURN r;
@@ -230,7 +228,7 @@ BEGIN
   IF r.status <> 'cancelled' THEN
     INSERT INTO brand_enrich.cancellation (job, ordered_by, ordered_at) VALUES (r.job, p_by, v_now)
     ON CONFLICT DO NOTHING;
-    -- Another start of the job may be under way.
+    -- Other starts of the job may be running.
     UPDATE brand_enrich.run SET status = 'cancelled', cancelled_by = p_by, cancelled_at = v_now,
       ended_at = coalesce(ended_at, v_now)
      WHERE id = r.id OR owner = r.owner AND job = r.job AND status = 'running';
@@ -244,7 +242,7 @@ LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
   IF p_at <= v_now - brand_enrich.run_key_kept_ms() THEN RETURN; END IF;
-  -- No start of it overtakes the order.
+  -- No start of the job can overtake the order.
   PERFORM pg_advisory_xact_lock(hashtextextended(p_job, 0));
   INSERT INTO brand_enrich.cancellation (job, ordered_by, ordered_at)
     VALUES (p_job, p_by, coalesce(p_at, v_now))

@@ -1,8 +1,6 @@
--- The tables of the schema `brand_enrich`. What the columns of an account mean:
--- `src/ledger/ledger.ts` and `test/model/ledger-model.ts`.
---
--- Rows that are written all the time leave room on their page (`fillfactor`), so that a new version
--- needs no new index entry.
+-- The tables of the schema `brand_enrich`. `src/ledger/ledger.ts` and `test/model/ledger-model.ts`
+-- explain the columns of an account. Tables whose rows change often keep room on their pages
+-- (`fillfactor`), so that a new version of a row needs no new index entry.
 
 CREATE SCHEMA IF NOT EXISTS brand_enrich;
 
@@ -75,10 +73,10 @@ CREATE TABLE brand_enrich.account (
 CREATE TABLE brand_enrich.permit (
   id text PRIMARY KEY,
   account text NOT NULL,
-  -- Whose claim the permit was granted under; empty once the claim was taken over.
+  -- The owner of the key's claim; empty once another worker took the claim over.
   worker text NOT NULL,
   run text NOT NULL,
-  -- Empty where no run pays.
+  -- Empty if no run pays.
   generation text NOT NULL,
   key text NOT NULL,
   deadline bigint NOT NULL,
@@ -103,7 +101,7 @@ CREATE TABLE brand_enrich.outcome (
   fresh_until bigint,
   packed bytea
 );
--- The bytes are compressed when they come (src/engine/stores/profile-codec.ts).
+-- The bytes are compressed already (src/engine/stores/profile-codec.ts).
 ALTER TABLE brand_enrich.outcome ALTER COLUMN packed SET STORAGE EXTERNAL;
 CREATE INDEX outcome_fetched_at ON brand_enrich.outcome (fetched_at);
 
@@ -126,7 +124,7 @@ CREATE TABLE brand_enrich.run (
   job text NOT NULL,
   owner text NOT NULL,
   settings jsonb NOT NULL,
-  -- Taken out of the settings: what the ledger asks of a run.
+  -- Copied from the settings for the ledger.
   account text NOT NULL,
   plan text NOT NULL,
   quota_cap bigint,
@@ -155,22 +153,22 @@ CREATE INDEX run_newest ON brand_enrich.run (as_of, seq);
 CREATE INDEX run_of_generation ON brand_enrich.run (generation);
 CREATE INDEX run_of_owner ON brand_enrich.run (owner, seq);
 
--- What exchanges count for a run: they keep the row until it is on disk, and no other call writes it.
+-- Counts of a run in a table of their own, since an exchange locks the row until it is on disk.
 CREATE TABLE brand_enrich.run_spending (
   run text PRIMARY KEY REFERENCES brand_enrich.run ON DELETE CASCADE,
   spent bigint NOT NULL DEFAULT 0,
   overage_billed bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 20);
 
--- A generation: the runs of a key until one of them completes. They share caps, the start of a
--- refresh and final failures.
+-- A generation: the runs of a key until one completes, which share caps, the start of a refresh and
+-- final failures.
 CREATE TABLE brand_enrich.generation (
   id text PRIMARY KEY,
   started_at bigint NOT NULL,
   requests bigint NOT NULL DEFAULT 0,
   overage_requests bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 20);
--- The generation that the next start of a key joins; without a row it begins one.
+-- The generation that the next run of a key joins. Without a row the run begins a new one.
 CREATE TABLE brand_enrich.run_key (
   key text PRIMARY KEY,
   generation text NOT NULL
@@ -182,7 +180,7 @@ CREATE TABLE brand_enrich.run_chunk (
   PRIMARY KEY (run, chunk)
 );
 
--- What each process that reports for a run has counted so far.
+-- Counts so far of each process that reports for a run.
 CREATE TABLE brand_enrich.run_tally (
   run text NOT NULL,
   part text NOT NULL,
@@ -190,8 +188,8 @@ CREATE TABLE brand_enrich.run_tally (
   PRIMARY KEY (run, part)
 ) WITH (fillfactor = 50);
 
--- Lookups that failed, or that are left to the next run. Final ones were paid for and cannot
--- change: they hold for later starts of the same command.
+-- Lookups that failed or are left to the next run. Final ones were paid for and cannot change, so
+-- they hold for later starts of the same command.
 CREATE TABLE brand_enrich.failure (
   run text NOT NULL,
   key text NOT NULL,
@@ -202,7 +200,7 @@ CREATE TABLE brand_enrich.failure (
   PRIMARY KEY (run, key)
 );
 
--- A pause holds the runs of an owner (`*`: all spending), a cancel those of a job.
+-- A pause holds the runs of an owner, or all spending (owner `*`). A cancel ends the runs of a job.
 CREATE TABLE brand_enrich.pause (
   owner text PRIMARY KEY,
   label text NOT NULL,

@@ -81,7 +81,7 @@ BEGIN
   answer := (r.slot - p_now)::text || ' free';
 END $$;
 
--- NULL: without limit.
+-- NULL if there is no such limit.
 CREATE FUNCTION brand_enrich.overage_room_of_others(p_account text, p_own text) RETURNS bigint
   LANGUAGE sql STABLE AS $$
   SELECT min(greatest(0, h.cap - g.overage_requests))
@@ -116,7 +116,7 @@ BEGIN
   END IF;
   FOR r IN
     SELECT t.ord::int AS ord, t.permit, t.key, t.own, c.worker AS owner, h.id AS held, h.free AS is_free,
-           -- Joined, all of the run would be compared with each key.
+           -- A subquery, because a join would compare all rows of the run with each key.
            (SELECT d.count FROM brand_enrich.unusable_answer d WHERE d.run = p_run.id
              AND d.key = t.key) AS unusable
       FROM (SELECT x->>'permit' AS permit, x->>'key' AS key, x->>'own' AS own, ord
@@ -125,7 +125,7 @@ BEGIN
       LEFT JOIN brand_enrich.permit h ON h.id = t.permit
      ORDER BY t.ord
   LOOP
-    -- Held already, or named twice in this call: one permit.
+    -- A permit that is held already or named twice in this call is one permit.
     IF r.held IS NOT NULL OR r.permit = ANY (v_ids) THEN
       answers[r.ord] := CASE WHEN r.is_free OR r.held IS NULL AND r.permit = a.look_out THEN
         '0 free' ELSE '0' END;
@@ -148,7 +148,7 @@ BEGIN
     END IF;
     CONTINUE WHEN p_now < a.rests_until OR a.has_next_fallen AND NOT brand_enrich.is_drained(a);
     v_is_opening := a.confirmed_at <= p_now - brand_enrich.alone_after_ms();
-    -- A condition with a query in it costs as much as one, whether it is asked or not.
+    -- Nested, because a condition with a query costs as much as the query even if it is not run.
     IF v_is_opening THEN
       CONTINUE WHEN a.alone = ANY (v_ids) OR EXISTS (SELECT FROM brand_enrich.permit WHERE id = a.alone);
     END IF;

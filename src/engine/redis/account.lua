@@ -1,6 +1,6 @@
 --- @include "prelude.lua"
--- The account as numbers, packed in one string in the order of NAMES (false for none), and the policy
--- of its live runs. What the numbers mean: `src/ledger/ledger.ts`; `test/model/ledger-model.ts`.
+-- The account, packed in one string in the order of NAMES (false if unknown), and the policy of its
+-- live runs. `src/ledger/ledger.ts` and `test/model/ledger-model.ts` explain the fields.
 local NAMES = {
   'epoch', 'version', 'changedAt', 'period', 'periodEnd', 'nextPeriod', 'nextSince', 'hasNextFallen',
   'nextAsked', 'nextSent', 'nextDated', 'resetAwaitedAt', 'turnAskedAt', 'sent', 'held', 'probes', 'others',
@@ -21,7 +21,7 @@ local KINDS = {
 local function loadAccount(name)
   local packed = redis.call('GET', root .. 'account:' .. name)
   local stored, account = packed and cmsgpack.unpack(packed) or {}, { name = name }
-  -- One that cannot be read is not a new one, which has spent nothing.
+  -- Fail on an unreadable account: as a new one it would have spent nothing.
   if type(stored) ~= 'table' or packed and type(stored[1]) ~= 'string' then
     error('not an account: ' .. name)
   end
@@ -40,8 +40,7 @@ local function loadAccount(name)
   return account
 end
 
--- Runs that have ended are forgotten when the account is saved. One that is silent may send a
--- heartbeat again, and clocks are set back.
+-- Ended runs, forgotten when the account is saved. A silent run stays, as it may report again.
 local deadRuns = {}
 
 local function saveAccount(account)
@@ -53,8 +52,8 @@ local function saveAccount(account)
   end)
 end
 
--- Keeps the use at the end of the last day (in days since 1970) when a new one begins. A clock that was
--- set back forgets later days.
+-- Notes the use of the last day (in days since 1970) when a new one begins. Drops days in the
+-- future, which a clock that was set back leaves.
 local DAY_MS = 86400000
 local function turnDay(account)
   local last, today = math.floor(account.changedAt / DAY_MS), math.floor(now / DAY_MS)
@@ -68,14 +67,14 @@ local function turnDay(account)
   account.days = table.concat(kept, ' ', math.max(1, #kept - rules.daysKept + 2))
 end
 
--- The same with the current day; none for an account that is not there.
+-- Returns the use by days with the current one; empty for a missing account.
 local function daysOf(account)
   if account.changedAt == 0 then return '' end
   local current = string.format('%.0f:%.0f', math.floor(now / DAY_MS), account.sent + account.others)
   return account.days and account.days .. ' ' .. current or current
 end
 
--- After the clock was set back no time is further ahead of it than it was: nothing waits for longer.
+-- If the clock was set back, moves these times with it, so that nothing waits longer.
 local DATED = {
   'confirmedAt', 'answeredAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'nextSince',
   'resetAwaitedAt', 'turnAskedAt', 'tat', 'floorUntil', 'lookTriesSince', 'lookMarkAt',
@@ -102,7 +101,7 @@ local function turn(account)
   end
 end
 
--- Of several live runs the lowest holds. No live run: no overage and no cap.
+-- Returns the lowest quota cap and overage of the live runs; without one, no cap and no overage.
 local function policyOf(name)
   local quotaCap, overage
   local live = root .. 'live:' .. name
@@ -121,26 +120,26 @@ end
 local function limitOf(account, policy)
   local quota, cap = account.quota, policy.quotaCap
   if quota == nil and cap == nil then return nil end
-  -- The user's own, below the service's, leaves no overage.
+  -- A user's cap below the service's quota leaves no overage.
   if quota ~= nil and cap ~= nil and cap < quota then return cap end
   return (quota or cap) + policy.overage
 end
 
--- Requests of the period, in flight included, and whether one more fits.
+-- Returns the requests of the period, with those in flight.
 local function spentOf(account) return account.sent + account.held + account.others end
 local function hasRoom(account, limit) return limit == nil or spentOf(account) < limit end
 
--- Whether period comes after current; false where one of them is unknown or there are no periods.
+-- True if period comes after current, and both are known dates.
 local function isLater(period, current)
   return period ~= nil and period ~= 'none' and current ~= nil and current ~= 'none' and period > current
 end
 
--- What the service bills as quota: its header, or before there is one what the user says.
+-- Returns the quota by the service's header, or by the user before the first header.
 local function billedQuota(account, policy)
   return account.quota or policy.quotaCap or math.huge
 end
 
--- Held requests beyond the quota, if so many more were taken.
+-- Returns the requests beyond the quota if `more` permits were taken.
 local function beyondQuota(account, policy, more)
   local standing = spentOf(account) + account.probes + more
   return math.max(0, standing - billedQuota(account, policy))

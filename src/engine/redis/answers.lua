@@ -1,11 +1,9 @@
 --- @include "prelude.lua"
--- Stored answers, which an exchange and the operations of the outcome store write.
-
--- A stored answer is one string: a byte of flags, fetchedAt in milliseconds, freshUntil if it has
--- one, then the packed body as it came. Dates are unsigned integers of 6 bytes, big-endian.
+-- Stored answers. Each is one string: a byte of flags, fetchedAt in milliseconds, freshUntil if
+-- set, then the packed body. Dates are unsigned big-endian integers of 6 bytes.
 local MATCHED, BILLED, HAS_BODY, HAS_FRESH_UNTIL = 1, 2, 4, 8
 local HEADER_BYTES, LONG_HEADER_BYTES, LATEST = 7, 13, 2 ^ 48 - 1
--- In two parts: a server of 32 bits packs no longer number. Those of a call are mostly one moment.
+-- In two parts, because a 32-bit server packs no longer number. Most dates of a call are equal.
 local dates = {}
 local function date(ms)
   local bounded = math.floor(math.max(0, math.min(ms, LATEST)))
@@ -17,7 +15,7 @@ local function dateAt(value, first)
   return high * 2 ^ 32 + low
 end
 local function has(flags, flag) return flags % (2 * flag) >= flag end
--- Is it matched, fetchedAt, freshUntil or nil, flags, length; nothing for text of somebody else.
+-- Returns isMatched, fetchedAt, freshUntil or nil, flags, header length; nil for foreign data.
 local function readHeader(value)
   local flags = value and string.byte(value)
   if not flags or flags >= 2 * HAS_FRESH_UNTIL then return nil end
@@ -29,7 +27,7 @@ local function readHeader(value)
 end
 local function headerAt(name) return readHeader(redis.call('GETRANGE', name, 0, LONG_HEADER_BYTES - 1)) end
 
--- given: key, is matched, billed, first byte of its body in bytes (from 1), its length or nothing.
+-- given: key, isMatched, billed, first byte of the body in bytes (from 1), its length or nil.
 local function store(given, bytes, at, freshUntil, keepMs)
   local flags = (given[2] and MATCHED or 0) + (given[3] and BILLED or 0) + (given[5] and HAS_BODY or 0)
     + (freshUntil and HAS_FRESH_UNTIL or 0)
@@ -38,8 +36,8 @@ local function store(given, bytes, at, freshUntil, keepMs)
   redis.call('SET', root .. 'o:' .. given[1], header .. body, 'PX', shown(keepMs))
 end
 
--- Keeps answers and drops the claims on them. Of each: what `store` asks for, then how long it is
--- fresh in milliseconds or nothing, and its age. One with an age leaves a later one alone.
+-- Stores answers and drops their claims. Each has the fields of `store`, then how many milliseconds
+-- it is fresh or nil, and its age. An answer with an age does not replace a later one.
 local function recordOutcomes(outcomes, bytes)
   for _, given in ipairs(outcomes) do
     local freshMs, ageMs = given[6], given[7]
@@ -47,7 +45,7 @@ local function recordOutcomes(outcomes, bytes)
     local _, storedAt
     if ageMs > 0 then _, storedAt = headerAt(root .. 'o:' .. given[1]) end
     if storedAt == nil or storedAt <= at then
-      -- One that is too old to be kept is gone at once.
+      -- An answer past its time expires at once.
       store(given, bytes, at, freshMs and at + freshMs, math.max(1, rules.answersKeptMs - ageMs))
     end
   end

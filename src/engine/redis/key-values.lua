@@ -1,10 +1,10 @@
 --- @include "prelude.lua"
--- The key-value store: a hash for each scope, a value behind the time when it was written.
+-- The key-value store: a hash for each scope. A value is the time of writing, a blank, the text.
 
 local function split(packed)
   local blank = string.find(packed, ' ', 1, true) or 0
   local at = tonumber(string.sub(packed, 1, blank - 1))
-  -- What another program wrote is as old as can be.
+  -- A value of another program counts as very old.
   if not at or not (at >= 0 and at < 1e16) then at = 0 end
   return at, string.sub(packed, blank + 1)
 end
@@ -23,7 +23,7 @@ function operations.list_values()
   return listed(found)
 end
 
--- Arguments: scope, name, the text that it must have or nothing.
+-- Arguments: scope, name, expected text or nothing.
 function operations.remove_value()
   local values = root .. 'values:' .. text()
   local name, expected = text(), some()
@@ -34,7 +34,7 @@ function operations.remove_value()
   return redis.call('HDEL', values, name) == 1
 end
 
--- Arguments: scope, name, text, age at which an earlier value is dead or nothing.
+-- Arguments: scope, name, text, age in milliseconds beyond which another text is dead, or nothing.
 function operations.claim_value()
   local values = root .. 'values:' .. text()
   local name, wanted, deadAfter = text(), text(), some()

@@ -1,8 +1,8 @@
 --- @include "answers.lua"
 --- @include "take.lua"
--- The operations of the ledger: read what is needed, decide, write back, on Redis' own clock.
+-- The operations of the ledger: read, decide, write back, by Redis' own clock.
 
--- In the order of `LEDGER_STATE`.
+-- Returns the values in the order of `LEDGER_STATE`.
 local function stateOf(account, policy, run)
   turn(account)
   loadPermits({ account.lookOut })
@@ -39,7 +39,7 @@ local function stateOf(account, policy, run)
   }
 end
 
--- What ran out is closed outside of an exchange.
+-- Loads the account of the next argument, and closes its expired permits, for all but exchanges.
 local function beginAccount()
   local account = loadAccount(text())
   followClock(account)
@@ -57,7 +57,7 @@ local function finishAccount(account, policy, run)
   return state
 end
 
--- An answer of the service is a useful one, one with usage headers or a date, or a refusal.
+-- True if the service itself answered: usefully, with usage headers or a date, or with a refusal.
 local function isAnswered(request)
   if request.isConfirmed or request.reading or request.refusedForQuota then return true end
   for _, settled in ipairs(request.settle) do
@@ -66,8 +66,8 @@ local function isAnswered(request)
   return false
 end
 
--- hasConfirmed: a reading that came with these went alone, or cost nothing, which is as good.
--- probedAt: when a probe that was billed was granted.
+-- Closes permits. hasConfirmed: their reading came with a request that went alone or was free.
+-- probedAt: when a billed probe was granted. isAskedSettled: one of them asked for the next period.
 local function settle(account, settlements, permitMs)
   local settled = { probedAt = nil, isAskedSettled = false, hasConfirmed = isDrained(account) }
   for _, each in ipairs(settlements) do
@@ -104,7 +104,7 @@ local function changePace(account, pace)
   if pace.floorMs > 0 then account.floorUntil = math.max(account.floorUntil, now + pace.floorMs) end
 end
 
--- Arguments: the request; the answers as `recordOutcomes` asks for, or nothing.
+-- Arguments: the request; optionally the answers and their bytes, as for `recordOutcomes`.
 function operations.exchange()
   local request, outcomes = object(), some()
   if outcomes then recordOutcomes(object(outcomes), text()) end
@@ -135,13 +135,13 @@ function operations.exchange()
   local run = loadRun(request.run)
   local isWaiting = waitsForOthers(account, inFlightAllowed(account, policy, limit, run))
   if #request.take > 0 and isWaiting then closeDead(account) end
-  -- It went alone, and was sent long enough after all others for its header to show them.
+  -- The probe went long enough after all other requests for its header to show them.
   local isVisible = settled.probedAt ~= nil
     and settled.probedAt - was.spentAt >= math.max(rules.probeEveryMs, request.usageLagMs)
   local isProbeWithin = isAlone and isVisible
     and reading ~= nil and reading.usage ~= nil and reading.usage < quota
   bookOverage(account, quota, before, isProbeWithin)
-  -- The usage of an earlier period says nothing of this one.
+  -- The usage of an earlier period proves nothing about this one.
   local isProvenWithin = isProbeWithin and not isLater(account.period, reading.period)
   if settled.probedAt and not isProvenWithin
     and limit ~= nil and account.sent + account.others > limit then
@@ -155,7 +155,7 @@ function operations.exchange()
     finishAccount(account, policy, run) }
 end
 
--- Writes nothing: what ran out counts as sent in the answer. A missing account has no epoch.
+-- Writes nothing, but counts expired permits as sent in the answer. A missing account has no epoch.
 function operations.show_account()
   local account = loadAccount(text())
   if account.isNew then account.epoch = '' end
@@ -193,7 +193,7 @@ function operations.observe_account()
   return finishAccount(account)
 end
 
--- The larger sum of two ledgers holds. Arguments: account, period, sent, others, quota.
+-- Raises the sum to that of another ledger. Arguments: account, period, sent, others, quota.
 function operations.raise_account()
   local account = beginAccount()
   local period, sent, others, quota = some(), number(), number(), number()
@@ -210,7 +210,7 @@ function operations.raise_account()
   return finishAccount(account)
 end
 
--- Arguments: cursor, how many keys to look at. Answers the next cursor and the names of accounts.
+-- Arguments: cursor, page size. Answers the next cursor and the names of accounts.
 function operations.account_names()
   local prefix = root .. 'account:'
   local page = redis.call('SCAN', text(), 'MATCH', prefix .. '*', 'COUNT', text())

@@ -1,8 +1,8 @@
 --- @include "answers.lua"
--- The operations of the outcome store. Batches are one call each; bodies pass through as bytes.
+-- The operations of the outcome store.
 
--- Answers the place of each answer, is matched, billed, fetched at, fresh until or null, length of
--- the body or null; then all bodies in a row. placeOf gives nil for one that is left out.
+-- Returns for each answer its place, isMatched, billed, fetchedAt, freshUntil or null, body's
+-- length or null; then all bodies in a row. placeOf returns nil to leave an answer out.
 local function describe(names, placeOf)
   local found, bodies = {}, {}
   for i, value in ipairs(fetch(names)) do
@@ -20,7 +20,7 @@ local function describe(names, placeOf)
   return listed(found), table.concat(bodies)
 end
 
--- The next arguments: since when matched answers and others are fresh, and the run's start.
+-- Reads from when on matched and other answers are fresh, and the run's start. Returns the rule.
 local function freshnessRule()
   local matchedSince, missingSince, asOf = number(), number(), number()
   return function(value)
@@ -30,13 +30,13 @@ local function freshnessRule()
   end
 end
 
--- Arguments: worker, the keys, the rule of freshness. Answers one letter per key.
+-- Arguments: worker, keys, rule of freshness. Answers a letter per key: fresh, busy, ours.
 function operations.claim_keys()
   local worker, keys, isFresh = text(), object(), freshnessRule()
   local values, claims = fetch(namesOf(keys, 'o:')), fetch(namesOf(keys, 'claim:'))
   noteHeartbeat(worker)
 
-  -- Permits that are out, by key; read where a claim of a dead worker is taken over.
+  -- Permits by key, read only if a dead worker's claim is taken over.
   local out
   local function countPermitOf(dead, key)
     if out == nil then
@@ -51,7 +51,7 @@ function operations.claim_keys()
     for _, held in ipairs(out[key] or {}) do
       local permit = held.permit
       if permit.worker == dead and permit.run ~= '' then
-        -- It is counted once, however the permit ends.
+        -- Without its worker the permit is not counted again when it is closed.
         permit.worker = ''
         redis.call('HSET', root .. 'permits', held.id, packPermit(permit))
         local name = root .. 'unusable:' .. permit.run
@@ -81,15 +81,15 @@ function operations.claim_keys()
   return table.concat(answers)
 end
 
--- Arguments: as `recordOutcomes` asks for. Answers the date of those without an age.
+-- Arguments: as for `recordOutcomes`. Answers the date of answers without an age.
 function operations.record_outcomes()
   local outcomes = object()
   recordOutcomes(outcomes, text())
   return now
 end
 
--- Arguments: as `recordOutcomes`, with fresh until and fetched at for the last two. No date is
--- later than now, and an answer that is as late as the given one stays.
+-- Arguments: as for `recordOutcomes`, with freshUntil and fetchedAt as the last two fields. Future
+-- dates become now. A stored answer stays unless it is older.
 function operations.restore_outcomes()
   local outcomes, bytes, taken, expired = object(), text(), 0, 0
   for _, given in ipairs(outcomes) do
@@ -106,7 +106,7 @@ function operations.restore_outcomes()
   return { taken = taken, expired = expired }
 end
 
--- Arguments: worker, the keys.
+-- Arguments: worker, keys.
 function operations.release_keys()
   local worker = text()
   for _, name in ipairs(namesOf(object(), 'claim:')) do
@@ -114,7 +114,7 @@ function operations.release_keys()
   end
 end
 
--- Renews one heartbeat, and forgets those of long ago.
+-- Renews one heartbeat, and removes very old ones.
 function operations.heartbeat_worker()
   noteHeartbeat(text())
   redis.call('ZREMRANGEBYSCORE', root .. 'workers', '-inf', shown(now - rules.workerKeptMs))
@@ -124,19 +124,19 @@ function operations.deregister_worker()
   redis.call('ZREM', root .. 'workers', text())
 end
 
--- Arguments: the keys, the rule of freshness. Answers what is fresh, its place in the list first.
+-- Arguments: keys, rule of freshness. Answers fresh answers; the place is that of the key.
 function operations.read_outcomes()
   local names, isFresh = namesOf(object(), 'o:'), freshnessRule()
   return describe(names, function(i, value) return (readHeader(value) == nil or isFresh(value)) and i end)
 end
 
--- The names on the next page of a walk, and its cursor. Arguments: cursor, how many to look at.
+-- Returns the names on a page of a walk, and the next cursor. Arguments: cursor, page size.
 local function scan()
   local page = redis.call('SCAN', some() or '0', 'MATCH', root .. 'o:*', 'COUNT', text())
   return page[2], page[1]
 end
 
--- Answers the page after the cursor, the key of each answer first.
+-- Answers the page after the cursor; the place of an answer is its key.
 function operations.page_outcomes()
   local names, cursor = scan()
   local answers, bytes = describe(names, function(i) return string.sub(names[i], #root + 3) end)
@@ -166,7 +166,7 @@ local function unlink(names)
   return count
 end
 
--- Arguments also: the age beyond which an answer goes. Answers how many went.
+-- Arguments: cursor, page size, greatest age in milliseconds. Answers the next cursor and a count.
 function operations.purge_outcomes()
   local names, cursor = scan()
   local before, gone = now - number(), {}
@@ -177,7 +177,7 @@ function operations.purge_outcomes()
   return { cursor, unlink(gone) }
 end
 
--- Arguments: the keys. Answers how many there were.
+-- Arguments: keys. Answers the number of deleted answers.
 function operations.forget_outcomes()
   return unlink(namesOf(object(), 'o:'))
 end

@@ -1,6 +1,6 @@
 --- @include "reading.lua"
--- Permits, caps and unusable answers, read in batches and written at the end of a script, and claims,
--- which are only read. Closing a permit moves it from held to sent or gives it back.
+-- Caches of permits, caps, unusable answers and claims: read in batches, and (not claims) written
+-- at the end of a script. Closing a permit moves it from held to sent, or gives it back.
 local permits, claims, caps, unusable, billed = {}, {}, {}, {}, {}
 local closed, granted, touchedCaps, touchedUnusable = {}, {}, {}, {}
 
@@ -38,7 +38,7 @@ local function capsOf(generation)
   return caps[generation]
 end
 
--- Counters of runs that change: what was taken and not given back, and what was overage.
+-- Changes of the counters `spent` and `overageBilled`, by run.
 local counted = {}
 local function countFor(run, field, change)
   counted[run] = counted[run] or { spent = 0, overageBilled = 0 }
@@ -62,7 +62,7 @@ local function closePermit(account, id, as, datedIn, isBeyond)
   if id == account.lookOut then account.lookOut = nil end
   if permit.probe then account.probes = account.probes - 1
   elseif not permit.free then account.held = account.held - 1 end
-  -- Who took its claim over has counted it.
+  -- If the claim was taken over, the permit has been counted already (`claim_keys`).
   if as == 'maybe_billed' and permit.worker ~= '' and permit.run ~= '' then
     countUnusable(permit.run, permit.key)
   end
@@ -97,15 +97,15 @@ local function closePermit(account, id, as, datedIn, isBeyond)
   account.secondSent = account.secondSent + 1
 end
 
+-- Closes permits past their deadlines, whose answers are lost. Returns their number.
 local function sweep(account)
   local due = redis.call('ZRANGEBYSCORE', root .. 'deadlines:' .. account.name, '-inf', shown(now))
   loadPermits(due)
-  -- Their answers are lost.
   for _, id in ipairs(due) do closePermit(account, id, 'maybe_billed', nil) end
   return #due
 end
 
--- Permits of dead workers count as sent once another process waits for their end.
+-- Closes permits of dead workers, for a process that waits for their end.
 local function closeDead(account)
   local out = redis.call('ZRANGE', root .. 'deadlines:' .. account.name, 0, -1)
   loadPermits(out)
@@ -151,8 +151,8 @@ local function savePermits(account)
   end
 end
 
--- What the service bills, after closing requests and before the reading, in the period and in the
--- next one, and the most that it may.
+-- Returns the requests that the service bills in this period, in the next and in the last one, and
+-- the most that it may bill.
 local function snapshotOf(account)
   return {
     period = account.period, next = account.nextDated, last = 0,
@@ -161,9 +161,10 @@ local function snapshotOf(account)
   }
 end
 
--- Books which of the closed requests are overage, for good: those beyond the quota by their own
--- header, or in the period that they are billed in. Caps count those that may be, in either of two
--- periods. isProbeWithin: a request beyond the limit brought a usage below the quota.
+-- Books for good which closed requests are overage: beyond the quota by their own header, or by the
+-- count of their period. Caps also count requests that may be overage in either of two periods.
+-- before: the snapshot after closing and before the reading. isProbeWithin: a request beyond the
+-- limit brought a usage below the quota.
 local function bookOverage(account, quota, before, isProbeWithin)
   local at = isLater(account.period, before.period) and before or snapshotOf(account)
   for _, each in ipairs(billed) do at[each.period] = at[each.period] - 1 end

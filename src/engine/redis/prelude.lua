@@ -1,10 +1,8 @@
--- What every script begins with: its arguments, read one after the other, the store's clock, and
--- heartbeats. Arguments are texts; the empty text stands for null. The first is the rules of
--- `src/ledger/rules.ts` as JSON, the second what tests add to the clock in milliseconds, the third
--- the name of the operation. An operation answers with JSON, and may add bytes.
+-- The start of every script: arguments, clock, heartbeats. The arguments are texts, empty for null:
+-- the rules of `src/ledger/rules.ts` as JSON, milliseconds that tests add to the clock, the
+-- operation, and its arguments. An operation answers JSON, and may add bytes.
 local root = KEYS[1]
--- Another program may have written what is stored: what JSON cannot say is not a number, nor is a
--- list an object.
+-- Stored values may be another program's. Infinity and NaN, which JSON lacks, count as missing.
 local parsed = tonumber
 local function tonumber(value)
   local found = parsed(value)
@@ -24,12 +22,12 @@ local function some()
   if value == '' then return nil end
   return value
 end
--- Who paused what, by owner; `*`: all spending.
+-- The owner in `pauses` that stands for all spending.
 local allSpending = '*'
 local function isPaused(owner) return redis.call('HEXISTS', root .. 'pauses', owner) == 1 end
 local function number() return tonumber(text()) end
 local function flag() return text() == '1' end
--- JSON, of the next argument unless it is given; null becomes nil.
+-- Parses `json`, by default the next argument, with nil for null.
 local function object(json)
   local function clean(value)
     for key, item in pairs(value) do
@@ -54,9 +52,9 @@ local function namesOf(keys, kind)
   for i, key in ipairs(keys) do names[i] = root .. kind .. key end
   return names
 end
--- An empty table would be written as an object.
+-- Returns null for an empty list, which would become an object in JSON.
 local function listed(list) return #list > 0 and list or cjson.null end
--- The same few numbers are written again and again: how long things are kept, and when that ends.
+-- Writes a value as an argument of Redis. Numbers are cached, since few of them occur often.
 local digits = {}
 local function shown(value)
   local kind = type(value)
@@ -66,7 +64,7 @@ local function shown(value)
   digits[value] = digits[value] or string.format('%.17g', value)
   return digits[value]
 end
--- Lua hands a function some thousands of arguments at most.
+-- Visits a list in parts of 1,000, since Lua limits the arguments of a call to some thousands.
 local function each(list, visit)
   local from = 1
   while from <= #list do
@@ -74,7 +72,7 @@ local function each(list, visit)
     from = from + 1000
   end
 end
--- The values of many keys, or of many fields of a hash; false where there is none.
+-- Returns the values of many keys, or of many fields of a hash, with false for a missing one.
 local function fetch(names, hash)
   local found = {}
   each(names, function(from, to)
@@ -87,20 +85,20 @@ end
 local rules = cjson.decode(text())
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) + number()
--- Of a run. A record that has expired has no heartbeat.
+-- True if a run is alive. The heartbeat of an expired record is nil.
 local function hasHeartbeat(heartbeatAt)
   local age = now - (tonumber(heartbeatAt) or 0)
   return age < rules.runDeadAfterMs and age >= -rules.runHeartbeatAheadMs
 end
--- Whether the store was away: all workers seem dead, and this one was alive at the last heartbeat.
+-- True if the store was away: all workers seem dead, but this one was alive at the last heartbeat.
 local function wasAway(workers, worker, latestAt)
   local silentMs = now - latestAt
   if silentMs < rules.workerDeadAfterMs or silentMs >= rules.workerKeptMs then return false end
   local own = redis.call('ZSCORE', workers, worker)
   return own and latestAt - tonumber(own) < rules.workerDeadAfterMs
 end
--- Notes a heartbeat. All others move back with a clock that was set back, and forward by an outage of
--- the store minus one interval: live workers can report first, and dead ones still expire.
+-- Notes a heartbeat. Shifts all heartbeats back with a clock that was set back, and forward by an
+-- outage minus one interval, so live workers can report first and dead ones still expire.
 local function noteHeartbeat(worker)
   local workers = root .. 'workers'
   local latestAt = tonumber(redis.call('ZREVRANGE', workers, 0, 0, 'WITHSCORES')[2]) or now
@@ -120,7 +118,7 @@ local function isWorkerAlive(worker)
   end
   return alive[worker]
 end
--- A permit as it is stored. `generation` is empty where no run pays.
+-- Packs a permit for storing. `generation` is empty if no run pays.
 local function packPermit(p)
   return cmsgpack.pack({
     p.account, p.run, p.generation, p.key, p.deadline, p.probe, p.worker, p.own or false, p.free or false,
@@ -135,8 +133,8 @@ local function unpackPermit(packed)
   }
 end
 
--- A script defines its operations here by name, and ends with a call of the one that is wanted. The
--- names are those of the functions in `../postgres`.
+-- A script adds its operations by name and ends with a call of one. The functions in `../postgres`
+-- have the same names.
 local operations = {}
 local function answer(value, bytes)
   local json = cjson.encode(orNull(value))

@@ -1,8 +1,6 @@
 --- @include "account.lua"
--- Requests for the service's own domain (`../stores/README.md`): billed until two readings, of
--- moments when all of our own requests were long visible, prove that they are not, and again from the
--- first that contradicts it. Only a reading that comes with the last look alone is judged, as of the
--- moment at which that was granted.
+-- Usage headers, billing periods, and looks: requests for the service's own domain. The README of
+-- `../stores` describes the proof that they are free.
 local function isDrained(account) return account.held == 0 and account.probes == 0 end
 
 local function measureLooksFrom(account, usage)
@@ -10,7 +8,7 @@ local function measureLooksFrom(account, usage)
   account.lookSince = false
 end
 
--- What was booked counts for good, and what was measured compares with nothing that comes.
+-- Ends the measurement, which cannot be compared with later readings. Booked looks count for good.
 local function endLooks(account)
   measureLooksFrom(account, nil)
   account.lookBooked = 0
@@ -26,7 +24,7 @@ local function meetOwnDomain(account, own)
   account.lookRises = 0
 end
 
--- A permit that was closed as billed or perhaps billed. isSent: it counts in this period.
+-- Notes a permit that was closed as billed or perhaps billed. isSent: it counts in this period.
 local function noteClosed(account, permit, as, isSent)
   account.spentAt = now
   if permit.own ~= nil and permit.own == account.lookOf then
@@ -35,7 +33,7 @@ local function noteClosed(account, permit, as, isSent)
   elseif as == 'billed' and account.lookBase ~= nil then account.lookBase = account.lookBase + 1 end
 end
 
--- The same of a free permit. Another own domain may have taken its place meanwhile.
+-- Notes a free permit that was closed. It counts as sent if the proof has ended meanwhile.
 local function noteClosedFree(account)
   if account.lookProven then
     account.free = account.free + 1
@@ -46,21 +44,21 @@ local function noteClosedFree(account)
   end
 end
 
--- was: `lookSince` and `spentAt` before this call, whose look may not be visible yet, and whether it
--- brought the reading.
+-- was: `lookSince` and `spentAt` before this call, and whether a look brought the reading, whose
+-- usage may not show that look yet.
 local function judgeLooks(account, usage, was, quietMs)
   local at = account.lookOutAt
   if not was.isCarried or not isDrained(account) or at - was.spentAt < quietMs then return end
   local isAbove = account.lookBase ~= nil and usage > account.lookBase
   if account.lookProven then
     if isAbove then
-      -- Older ones would have shown by now.
+      -- The usage would have shown older looks before.
       local looks = account.lookRecent + account.lookEarlier
       account.lookProven = false
       account.lookRises = account.lookRises + 1
       account.sent = account.sent + looks
       account.lookBooked = account.lookBooked + looks
-      -- What readings showed of them until now was taken for others'.
+      -- Until now they counted as others' requests.
       account.others = math.max(0, account.others - looks)
       account.lookRecent = 0
       account.lookEarlier = 0
@@ -82,22 +80,20 @@ local function judgeLooks(account, usage, was, quietMs)
   measureLooksFrom(account, usage)
 end
 
--- What a reading of the usage headers does to the account (it only tightens), when a billing period
--- opens, and how a ledger that went back in time is brought up again.
 local function forgetNext(account)
   account.nextPeriod = nil
   account.nextSince = 0
   account.hasNextFallen = false
 end
 
--- What is in flight counts in the new period, too.
+-- Opens a period. Requests in flight count in it, too.
 local function openPeriod(account, period, usage, resetAwaitedAt)
   forgetNext(account)
   account.period = period
   account.periodEnd = nil
   account.nextAsked = nil
   account.sent = account.nextSent + account.nextDated
-  -- The usage shows how many of those that are dated in it are billed in it.
+  -- With a usage, `applyReading` finds how many of the dated ones are billed in the new period.
   account.early = account.nextSent + (usage == nil and 0 or account.nextDated)
   account.nextSent = 0
   account.nextDated = 0
@@ -111,8 +107,8 @@ local function openPeriod(account, period, usage, resetAwaitedAt)
   endLooks(account)
 end
 
--- From when on one request beyond the limit may ask for the next period, or for a reset that is late,
--- on any plan: once a day; nil where none may.
+-- Returns from when on one request a day beyond the limit may ask, on any plan, whether the next
+-- period or a late reset has come; nil if none may.
 local function asksAt(account)
   local tomorrow = account.turnAskedAt + DAY_MS
   if account.resetAwaitedAt ~= nil then
@@ -120,7 +116,7 @@ local function asksAt(account)
     if at <= account.resetAwaitedAt + rules.dateAgreesMs then return at end
   end
   if account.periodEnd == nil then return nil end
-  -- Over by the store's clock and by the service's.
+  -- The period must be over by the store's clock and by the service's.
   return math.max(account.periodEnd + rules.turnMarginMs + math.max(0, account.behindMs), tomorrow)
 end
 local function mayAskTurn(account)
@@ -128,11 +124,11 @@ local function mayAskTurn(account)
   return at ~= nil and now >= at
 end
 
--- The table of periods: `src/ledger/README.md`. today: the period that the store's clock is in.
--- hasConfirmed: the answer came to a request that went alone. False: it is of another period.
+-- Follows the table of periods in `src/ledger/README.md`. Returns false for a reading of another
+-- period. today: the period by the store's clock. hasConfirmed: the request went alone.
 local function followPeriod(account, reading, today, hasConfirmed, others)
   local period, usage, last = reading.period, reading.usage, account.usage
-  -- More than answers that overtake each other explain.
+  -- Answers that overtake each other explain a smaller fall.
   local hasFallen = usage ~= nil and last ~= nil and (usage < last - others or 2 * usage < last)
   account.period = account.period or period
   if period == nil then
@@ -164,7 +160,8 @@ local function followPeriod(account, reading, today, hasConfirmed, others)
   return opens
 end
 
--- others: permits that were out beside the one that brought the reading.
+-- Applies a reading, which only tightens the account within a period. others: permits that were out
+-- beside the reading's.
 local function applyReading(account, reading, today, hasConfirmed, others, was, usageLagMs)
   if reading.date ~= nil then account.behindMs = now - reading.date end
   if not followPeriod(account, reading, today, hasConfirmed, others) then return end
@@ -180,10 +177,11 @@ local function applyReading(account, reading, today, hasConfirmed, others, was, 
   account.others = math.max(account.others, seen)
   account.early = math.min(account.early, account.others - seen)
   account.lastUsage = reading.usage
-  -- Answers overtake each other, and within a period usage only grows.
+  -- Usage only grows within a period, but answers overtake each other.
   account.usage = math.max(account.usage or 0, reading.usage)
 end
 
+-- Restores counts that a worker has seen and the store has lost.
 local function restoreSeen(account, seen, usageLagMs)
   if seen == nil then return end
   if seen.epoch == account.epoch and seen.version <= account.version then return end
@@ -195,7 +193,7 @@ local function restoreSeen(account, seen, usageLagMs)
   if seen.epoch == account.epoch then account.version = seen.version end
   account.restsUntil = now + usageLagMs
   account.confirmedAt = 0
-  -- What was measured and booked may be older than the count.
+  -- The measurement may be older than the restored counts.
   endLooks(account)
   account.spentAt = now
 end

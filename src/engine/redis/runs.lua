@@ -1,7 +1,7 @@
 --- @include "prelude.lua"
--- A run and all that belongs to it is kept for 7 days after its last heartbeat.
+-- The operations of the run store. A run and its data are kept for 7 days after its last heartbeat.
 
--- The first argument of most operations: a run; its record, and whether there is one.
+-- Reads the id of a run. Returns it, the key of its record, and whether there is a record.
 local function theRun()
   local id = text()
   local run = root .. 'run:' .. id
@@ -27,7 +27,6 @@ local function tallyOf(fields)
   }
 end
 
--- Orders of persons: `pauses` by owner, and cancels by job, each who gave it and when.
 local function pauseOf(owner)
   return stored(redis.call('HGET', root .. 'pauses', owner) or nil)
 end
@@ -44,7 +43,7 @@ local function pause(owner, label, by, id, at)
 end
 
 local function recordOf(fields)
-  local mayGoOn = fields and (fields.status == 'running' or fields.status == 'stopped')
+  local canResume = fields and (fields.status == 'running' or fields.status == 'stopped')
   return fields and {
     id = fields.id, key = fields.key, label = fields.label, settings = fields.settings,
     status = fields.status,
@@ -54,13 +53,13 @@ local function recordOf(fields)
     rows = someNumber(fields.rows), identifiers = someNumber(fields.identifiers), tally = tallyOf(fields),
     spent = count(fields.spent), overageBilled = count(fields.overageBilled),
     hasEarlierFailures = fields.hasEarlierFailures == '1', job = fields.job, owner = fields.owner,
-    paused = orderOf(mayGoOn and pauseOf(fields.owner)),
+    paused = orderOf(canResume and pauseOf(fields.owner)),
     cancelled = orderOf(fields.cancelledBy and { by = fields.cancelledBy, at = count(fields.cancelledAt) }),
     endedAt = someNumber(fields.endedAt),
   }
 end
 
--- The counts of a start on top of those of earlier ones.
+-- Adds the counts of a start to the sums of earlier ones.
 local SUMS = { 'starts', 'matched', 'notFound', 'billed', 'unreported', 'overage', 'tookMs' }
 local function plus(earlier, start)
   local own = {
@@ -72,8 +71,8 @@ local function plus(earlier, start)
   for _, name in ipairs(SUMS) do own[name] = own[name] + count(earlier[name]) end
   return own
 end
--- Permits of a killed start are settled after the next one has begun, so the last starts before a
--- run are added up when it is listed; sums of those before them are stored with each start.
+-- Permits of a killed start may be settled after the next start. So a list adds up the last starts
+-- anew, and takes the sums before them from the record of a start.
 local STARTS_ADDED = 20
 local function earlierOf(fields, most)
   local previous = most > 0 and fields.previous and fieldsOf(root .. 'run:' .. fields.previous)
@@ -83,14 +82,14 @@ local function earlierOf(fields, most)
   return sums
 end
 
--- The run ends as cancelled; what it has in flight is counted on.
+-- Ends a run as cancelled. Its requests in flight are still counted.
 local function endAsCancelled(run, account, id, order)
   redis.call('HSET', run, 'status', 'cancelled', 'cancelledBy', order.by, 'cancelledAt', shown(order.at))
   redis.call('HSETNX', run, 'endedAt', shown(now))
   redis.call('SREM', root .. 'live:' .. account, id)
 end
 
--- Those with a heartbeat, newest first. Names of runs that ended or fell silent are forgotten.
+-- Returns ids of live runs, the newest first, and forgets the heartbeats of others.
 local function aliveIds()
   local heartbeats, numbers = root .. 'heartbeats', {}
   redis.call('ZREMRANGEBYSCORE', heartbeats, '-inf', shown(now - rules.runDeadAfterMs))
@@ -100,14 +99,13 @@ local function aliveIds()
   return ids
 end
 
--- A generation: the runs of a key until one completes, which share caps, the start of a refresh and
--- final failures. A run that outlives the completion is joined again.
+-- Keeps the generation of a live run (`README.md`) as its key's, also after another run completed.
 local function rejoin(key, generation)
   redis.call('SET', root .. 'key:' .. key, generation, 'NX', 'PX', rules.runKeyKeptMs)
   redis.call('PEXPIRE', root .. 'generation:' .. generation, rules.runKeyKeptMs)
 end
 
--- Arguments: id, key, label, settings, job, owner. A known run is not changed.
+-- Arguments: id, key, label, settings, job, owner. A known run stays as it is.
 function operations.start_run()
   local id, run, isKnown = theRun()
   if not isKnown then
@@ -117,7 +115,7 @@ function operations.start_run()
     redis.call('SET', root .. 'key:' .. key, generation, 'PX', rules.runKeyKeptMs)
     redis.call('HSETNX', started, 'startedAt', shown(now))
     redis.call('PEXPIRE', started, rules.runKeyKeptMs)
-    -- This run continues a start that stopped or was cancelled, and represents both in the list.
+    -- The run continues a start that stopped or was cancelled, and replaces it in the list.
     local before = redis.call('HGET', started, 'last')
     local last = before and fieldsOf(root .. 'run:' .. before)
     if last and (last.status == 'stopped' or last.status == 'cancelled') and last.label == label then
@@ -137,7 +135,7 @@ function operations.start_run()
       redis.call('HSET', run, name, shown(chosen[name]))
     end
     redis.call('SADD', root .. 'live:' .. chosen.account, id)
-    -- A list of runs does not look so far back.
+    -- Names of expired runs go here, since a list does not look so far back.
     for _, oldest in ipairs(redis.call('ZRANGE', root .. 'runs', 0, 9)) do
       if redis.call('EXISTS', root .. 'run:' .. oldest) == 0 then
         redis.call('ZREM', root .. 'runs', oldest)
@@ -156,7 +154,7 @@ function operations.get_run()
   return recordOf(fieldsOf(root .. 'run:' .. text()))
 end
 
--- Arguments: how many. Answers all that are alive, then the newest others.
+-- Arguments: limit. Answers all live runs, then the newest others.
 function operations.list_runs()
   local limit, found, isListed, from = number(), {}, {}, 0
   local function add(id, fields)
@@ -205,7 +203,7 @@ function operations.set_run_size()
   if isKnown then redis.call('HSET', run, 'rows', text(), 'identifiers', text()) end
 end
 
--- Arguments: id, who reports, the sum so far of each counter.
+-- Arguments: id, reporter, its totals so far by counter.
 function operations.add_tally()
   local id, run, isKnown = theRun()
   if isKnown then
@@ -231,8 +229,8 @@ function operations.finish_chunk()
   end
 end
 
--- Arguments: id, the failures. Each key is counted once, however often it is reported. A failure is
--- kept as its reason behind `d` for deferred, `b` for billed or `f` for free.
+-- Arguments: id, failures. Each key counts once, however often it is reported. Stored as `d` for
+-- deferred, `b` for billed or `f` for free, then the reason.
 function operations.add_failures()
   local id, run, isKnown = theRun()
   if isKnown then
@@ -250,7 +248,7 @@ function operations.add_failures()
   end
 end
 
--- Arguments: id, the keys. Answers those that failed, with their places in the list.
+-- Arguments: id, keys. Answers the failures among them, with their places in the list.
 function operations.get_failures()
   local id, run = theRun()
   local keys, found = object(), {}
@@ -268,7 +266,7 @@ function operations.get_failures()
   return listed(found)
 end
 
--- Arguments: id, the halt. The first one stays.
+-- Arguments: id, halt. An earlier halt stays.
 function operations.halt_run()
   local _, run, isKnown = theRun()
   if isKnown then redis.call('HSETNX', run, 'halt', text()) end
@@ -279,7 +277,7 @@ function operations.clear_halt()
   redis.call('HDEL', run, 'halt')
 end
 
--- Arguments: id, status, why it stopped, which a cancelled run learns too.
+-- Arguments: id, status, why it stopped. A cancelled run only takes the reason.
 function operations.end_run()
   local id, run, isKnown = theRun()
   if isKnown then
@@ -293,9 +291,9 @@ function operations.end_run()
         local isOfDay = string.sub(fields.key, 1, 4) == 'day:'
         if not isOfDay and redis.call('GET', key) == fields.generation then redis.call('DEL', key) end
         redis.call('PEXPIRE', root .. 'generation:' .. fields.generation, rules.runKeptMs)
-        -- A job does not come back; a command or a schedule does, and is still paused.
+        -- A file's job has ended; a command or a schedule runs again, and stays paused.
         if fields.owner == fields.job then redis.call('HDEL', root .. 'pauses', fields.owner) end
-      -- A killed one has gone on behind a completion only as long as its heartbeats.
+      -- A killed run kept its generation only as long as it sent heartbeats.
       elseif (stored(stop) or {}).type ~= 'killed' then rejoin(fields.key, fields.generation) end
     elseif fields.status == 'cancelled' then redis.call('HSET', run, 'stop', stop) end
     keep(id)
@@ -307,7 +305,7 @@ local function latestOf(owner)
   return id and fieldsOf(root .. 'run:' .. id)
 end
 
--- The run that an order is about: this one or, where no process works on it, its owner's latest.
+-- Returns the run that an order is for: the named one or, if that is not alive, its owner's latest.
 local function orderedRun(id)
   local fields = fieldsOf(root .. 'run:' .. id)
   local isOver = fields and (fields.status == 'completed' or fields.status == 'cancelled')
@@ -317,7 +315,7 @@ local function orderedRun(id)
   return latestOf(fields.owner) or fields
 end
 
--- Cancels a job and those of its starts that run. `fields`: its owner's latest known run, or nil.
+-- Cancels a job and its running starts. `fields`: the owner's latest known run, or nil.
 local function cancel(job, order, fields)
   local leftMs = order.at + rules.runKeyKeptMs - now
   redis.call('SET', root .. 'cancel:' .. job, cjson.encode(order), 'NX', 'PX', shown(leftMs))
@@ -335,7 +333,7 @@ local function cancel(job, order, fields)
   end
 end
 
--- Arguments: id, by whom. Other starts of the job may be under way, or their workers may.
+-- Arguments: id, by whom. Also ends other starts of the job that still run.
 function operations.cancel_run()
   local fields = orderedRun(text())
   if not fields then return 'unknown' end
@@ -344,7 +342,7 @@ function operations.cancel_run()
     local order = { by = text(), at = now }
     cancel(fields.job, order, fields)
     endAsCancelled(root .. 'run:' .. fields.id, fields.account, fields.id, order)
-    -- That of a schedule holds for its next runs.
+    -- The pause of a schedule stays for its next runs.
     if fields.owner == fields.job or fields.owner == fields.key then
       redis.call('HDEL', root .. 'pauses', fields.owner)
     end
@@ -352,7 +350,7 @@ function operations.cancel_run()
   return 'done'
 end
 
--- Arguments: job, by whom, when. An order older than runs are kept does nothing.
+-- Arguments: job, by whom, when. An order older than 90 days does nothing.
 function operations.cancel_job()
   local job, by, at = text(), text(), some()
   local order = { by = by, at = tonumber(at) or now }
@@ -385,7 +383,7 @@ function operations.pause_run()
   return 'done'
 end
 
--- Arguments: owner, label, by whom, the run that was named, when.
+-- Arguments: owner, label, by whom, named run, when.
 function operations.pause_owner()
   local owner, label, by, run, at = text(), text(), text(), some(), some()
   pause(owner, label, by, orNull(run), tonumber(at))
@@ -401,7 +399,7 @@ function operations.list_pauses()
   return listed(found)
 end
 
--- Arguments: the jobs, each with its owner.
+-- Arguments: jobs, each with its owner.
 function operations.get_orders()
   local found = {}
   for i, each in ipairs(object()) do

@@ -1,9 +1,9 @@
 --- @include "permits.lua"
--- Grants permits one after the other, each judged by the account as the one before left it. The order
--- of the conditions is part of the contract (`test/model/ledger-model.ts`).
+-- Grants permits one by one, each after the account has changed by the one before. The order of the
+-- conditions is part of the contract (`test/model/ledger-model.ts`).
 
--- A quarter of what is left, and at least one. Left is the quota until it is used up, so that few are in
--- flight when it ends and it is known which are beyond it; then what is allowed.
+-- Returns a quarter of the rest of the quota, then of the overage, at least 1. So few requests are
+-- in flight when the quota ends, and we know which ones are beyond it.
 local function inFlightAllowed(account, policy, limit, run)
   if limit == nil then return rules.unknownQuotaHeld end
   local used = math.max(account.usage or 0, account.sent + account.others)
@@ -14,7 +14,7 @@ local function inFlightAllowed(account, policy, limit, run)
   return math.max(1, math.floor(math.min(left, limit - used) / rules.leftPerInFlight))
 end
 
--- Whether nothing is granted, or only one permit at a time, until those that are out have ended.
+-- True if a request must wait until the permits that are out have ended.
 local function waitsForOthers(account, allowed)
   local out = account.held + account.probes
   return out > 0 and (out >= allowed or account.closedAt ~= nil or account.hasNextFallen
@@ -41,19 +41,19 @@ local function loadRun(id)
   }
 end
 
--- One request beyond the limit may find out where a refusal is free, unless the limit is ours.
+-- True if one request may test the limit: a refusal is free, and the limit is not ours.
 local function mayFindOut(account, policy, run)
   local isCapOurs = policy.quotaCap ~= nil and policy.quotaCap < (account.quota or math.huge)
   return run.plan ~= 'paid' and not account.servesOverage and not isCapOurs
 end
 
--- Whether one beyond the limit may confirm the next period: on a free plan however often, else only
--- where a request that went alone brought the first word of it.
+-- True if a request beyond the limit may confirm the next period: on a free plan always, else only
+-- if a request that went alone reported it first.
 local function mayConfirmTurn(account, policy, run)
   return (run.plan == 'free' or account.nextAsked ~= nil) and mayFindOut(account, policy, run)
 end
 
--- nil: not now. Else whether it must be a probe.
+-- Returns whether a permit must be a probe; nil if none is possible now.
 local function roomFor(account, policy, limit, run, out)
   local fits = hasRoom(account, limit)
   if account.closedAt == nil and fits then return false end
@@ -65,7 +65,7 @@ local function roomFor(account, policy, limit, run, out)
   return true
 end
 
--- nil: not within the horizon. Else when to send; the pace moves on.
+-- Takes the next slot of the pace, and returns its time; nil if it is beyond the horizon.
 local function slotOf(account)
   local slot = math.max(now, account.floorUntil)
   if account.rate == nil then
@@ -79,7 +79,7 @@ local function slotOf(account)
   return slot
 end
 
--- One at a time, and outside of every limit.
+-- Grants a free permit: one at a time, outside of every limit.
 local function grantFree(account, request, permit, id)
   if account.lookOut ~= nil then return 'queued' end
   local slot = slotOf(account)
@@ -92,7 +92,7 @@ local function grantFree(account, request, permit, id)
   return shown(slot - now) .. ' free'
 end
 
--- How long to wait before sending, or why not.
+-- Returns the wait in milliseconds, or the reason of a refusal.
 local function grant(account, policy, limit, request, run, id, key, own)
   if permits[id] then return permits[id].free and '0 free' or '0' end
   if claims[key] ~= request.worker then return 'lost' end
@@ -109,7 +109,7 @@ local function grant(account, policy, limit, request, run, id, key, own)
   end
   local out = account.held + account.probes
   if now < account.restsUntil or (account.hasNextFallen and out > 0) then return 'denied' end
-  -- What a dead process left behind does not count: it may take a minute to run out.
+  -- Wait only for the last lone permit: one of a dead process may take a minute to expire.
   local isOpening = account.confirmedAt <= now - rules.aloneAfterMs
   if isOpening and account.alone ~= nil then
     loadPermits({ account.alone })
@@ -148,8 +148,8 @@ local function grant(account, policy, limit, request, run, id, key, own)
   return shown(slot - now)
 end
 
--- How far beyond the quota the account may stand without another run passing its cap, if all of the
--- permits that it has out turn out to be overage.
+-- Returns the requests that may stand beyond the quota without another run passing its cap, if all
+-- permits of that run become overage.
 local function overageRoomOfOthers(account, policy, own, more)
   if beyondQuota(account, policy, more) == 0 then return math.huge end
   local ids = redis.call('ZRANGE', root .. 'deadlines:' .. account.name, 0, -1)
@@ -189,7 +189,7 @@ local function take(account, policy, limit, request, run)
   return answers
 end
 
--- Whether a look may cost one request: within the quota, when all of ours are long visible.
+-- True if a look may cost one request: within the quota, when all our requests are long visible.
 local function mayTryLook(account, policy, look, quietMs)
   if account.closedAt ~= nil or account.hasNextFallen or not isDrained(account) then return false end
   local quota = math.min(account.quota or math.huge, policy.quotaCap or math.huge, look.quotaCap or math.huge)
