@@ -43,9 +43,7 @@ export async function openEngineContext(
 }
 
 interface OpenedMetrics extends Pick<MetricsRegistry, 'watchClient' | 'watchWorker'> {
-  /** Null if no server is open. */
   readonly url: string | null;
-  /** Opens this queue to show its depth. */
   watchQueue(name: string): void;
 }
 

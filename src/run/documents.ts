@@ -1,7 +1,6 @@
 /**
- * The JSON for programs: output of `--json`, `/status.json`, reports and webhooks. Their types and
- * schemas come from these shapes. Times are ISO 8601 in UTC, money is exact decimal text. New
- * fields do not change the version. Import types only: zod takes time to load.
+ * The JSON for programs, by shapes that give types and schemas. Times are ISO 8601 in UTC, money is
+ * exact decimal text. New fields do not change the version. Import types only: zod loads slowly.
  */
 import { z } from 'zod';
 import { EXIT } from '../core/errors.js';

@@ -29,7 +29,7 @@ export interface EnrichRequest extends ScanRequest {
 }
 
 type RunWorker =
-  /** A worker for this run alone, which starts and stops it. */
+  /** The run starts and stops its own worker. */
   | { readonly type: 'own'; readonly open: (listener: WorkerListener) => LookupWorker }
   | ({ readonly type: 'shared' } & SharedWorker);
 
@@ -159,8 +159,7 @@ export function runKey(
 ): string {
   const { columns: requested, kind, waterfall, where } = settings;
   const { service, allowNsfw, refresh } = runSettings;
-  // Settings that choose identifiers or the meaning of answers. A run without `--refresh` does not
-  // complete one with it.
+  // Settings that choose identifiers or the meaning of answers; a refresh is completed by its own.
   const rows = where.length > 0 && { where: keyOfConditions(where) };
   const anew = refresh && { refresh };
   const reading = Object.fromEntries(READING_KEYS.map((key) => [key, settings[key]]));

@@ -96,8 +96,7 @@ export function writeReport(path: string, report: RunReport, waiting?: ReaderWai
 
 /**
  * Writes the page and returns its path; null if the report goes to a device or pipe. Throws
- * `output-unwritable`. Fetches no logos if `isSample`, whose logos are made up, or if `network` is
- * null.
+ * `output-unwritable`. Embeds no logos of samples, which are made up, or without `network`.
  */
 export async function writeReportPage(
   result: EnrichResult,
@@ -112,13 +111,12 @@ export async function writeReportPage(
   const logos =
     network !== null && !isSample ? await logosOf(shown, network, stop) : new Map<string, string>();
   const data = pageDataOf(result, report, isSample, logos);
-  // Loaded when needed: it brings the components.
   const { renderPage } = await import('./report/render-page.js');
   await writeText(names.reportHtml, renderPage(data));
   return names.reportHtml;
 }
 
-/** Says in an error of the report that the output itself was written. */
+/** Adds to an error of the report that the output itself was written. */
 function afterOutput(error: unknown, { names, isComplete }: EnrichResult): unknown {
   if (!(error instanceof RunError)) return error;
   const target = isComplete ? names.complete : names.partial;
@@ -131,7 +129,6 @@ async function logosOf(
   network: Network,
   stop: AbortSignal,
 ): Promise<Map<string, string>> {
-  // Loaded when needed: it brings an HTTP client.
   const { fetchLogos, openLogoAgent } = await import('./report/fetch-logos.js');
   const dispatcher = openLogoAgent(network);
   try {

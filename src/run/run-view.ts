@@ -38,10 +38,7 @@ export function sayEvent(event: FileEvent, reader: EnrichRequest['reader']) {
   return { sentence: `parked: ${why}; the run continues when it can spend again`, isWarning: true };
 }
 
-/**
- * Returns a reader that logs an outage, its end and a near limit once, also if several runs share
- * it. `shared`: the worker of all these runs; null if each has its own.
- */
+/** Logs an outage, its end and a near limit once each. `shared`: the worker of all runs, if any. */
 export function createStanding(log: Log, shared: Pick<LookupWorker, 'outage'> | null) {
   let isNear = false;
   let isOut = false;

@@ -143,7 +143,6 @@ export function createTerminalView(options: TerminalViewOptions) {
     notice,
     warn,
     questions,
-    /** Clears the bar. */
     end: clear,
   };
 }

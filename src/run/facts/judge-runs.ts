@@ -52,7 +52,6 @@ export interface JudgedRun {
   readonly run: RunRecord;
   readonly standing: Standing;
   readonly state: RunState;
-  /** Null if there is nothing to explain. */
   readonly why: RunWhy | null;
   /** Requests sent and not reported, whose answers or permits are still awaited. */
   readonly inFlight: number;
@@ -138,10 +137,9 @@ function standingOf(run: RunRecord, storeNow: number, hold: RunHold | null, isGo
 }
 
 /**
- * Counts identifiers by outcome; `whole`: their sum, 0 while unknown. A chunk that runs twice, as
- * after a failover, finds its own answers stored, and these repeats are subtracted. In a finished
- * run, identifiers without a request were stored. Stored answers that earlier starts of the same
- * file bought count by their outcome.
+ * Counts identifiers by outcome; `whole`: their sum, 0 while unknown. A chunk that runs twice finds
+ * its own answers stored; these repeats are subtracted. In a finished run, identifiers without a
+ * request were stored. Stored answers that earlier starts bought count by their outcome.
  */
 export function partsOf(run: Pick<RunRecord, 'tally' | 'identifiers' | 'status' | 'earlier'>) {
   const { tally, identifiers, earlier } = run;

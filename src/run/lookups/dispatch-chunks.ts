@@ -43,7 +43,6 @@ const LOST_AFTER_MS = 60_000;
 const WITHDRAW_EVERY_MS = 1_000;
 const WITHDRAWN_AT_ONCE = 8;
 
-/** Returns why the run ends at this look, or null. */
 function endingOf(
   { isCancelled, isPausedAlone, halt, tally }: RunProgress,
   { stop, maxFailures, endsWhenPaused }: Pick<DispatchOptions, 'stop' | 'maxFailures' | 'endsWhenPaused'>,
@@ -88,10 +87,9 @@ export class ChunkDispatcher {
   }
 
   /**
-   * Queues chunks of identifier texts until all are finished or the run ends; while only this run
-   * is paused, its chunks leave the queue. `chunksAhead`: how many chunks to queue before waiting
-   * for them; null for all. `isFull`: true to wait for the queued chunks, and to leave out the rest
-   * if still true then. Throws engine errors.
+   * Queues chunks of identifier texts until all are finished or the run ends. `chunksAhead`: how
+   * many chunks to queue before waiting for them; null for all. `isFull`: true to wait for the
+   * queued chunks, and to leave out the rest if still true then. Throws engine errors.
    */
   async dispatch(
     chunks: Iterable<readonly string[]>,
@@ -239,7 +237,6 @@ export class ChunkDispatcher {
     );
   }
 
-  /** Withdraws a few chunks at a time; logs errors. */
   async #tryAll(chunks: readonly number[], withdraw: (chunk: number) => Promise<void>): Promise<void> {
     const { log } = this.options;
     const attempt = (chunk: number) =>

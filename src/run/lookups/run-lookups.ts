@@ -48,7 +48,6 @@ export function createRunLookups(context: LookupsContext) {
   const { engine, clock, stop, emit } = runtime;
   const { account, service } = run.settings;
   const { answers } = scan;
-  /** Identifiers that need no lookup, because their answers are stored. */
   let storedAtStart = 0;
   /** The progress at the last look; null before the first. */
   let progress: RunProgress | null = null;
@@ -239,7 +238,6 @@ export async function assertEngineRoom(engine: Engine): Promise<void> {
   );
 }
 
-/** Starts the run's own worker, which `stop` stops, or listens to the shared one. */
 async function openWorker(
   { worker: opened, stop, graceMs }: EnrichRuntime,
   runId: string,

@@ -61,7 +61,6 @@ export function estimateSpending(
   const capLeft = run === null ? orInfinity(maxOverageRequests) : overageLeftFor(run);
   const overageRequests = Math.min(beyond, overageLeft, capLeft);
   return {
-    /** Identifiers without a fresh answer. */
     requests,
     /** Requests that the quota covers; null while it is unknown. */
     withinQuota,

@@ -92,7 +92,6 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
   }
 }
 
-/** Returns `stopped` if a person ends the question or the run is stopped. */
 async function unlessStopped<T>(asked: Promise<T>, stop: AbortSignal): Promise<T | 'stopped'> {
   return asked.catch((error: unknown) => {
     if (error instanceof InterruptedError || isOfStop(error, stop)) return 'stopped';

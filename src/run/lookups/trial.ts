@@ -68,7 +68,6 @@ export async function readStoredBrands(
       domain: textOf(brand.domain, TEXT_AT_MOST),
       /** 0 to 1; null if unscored. */
       score: qualityScoreOf(brand),
-      /** As the service wrote it. */
       color: textOf(mainColor(brand), TEXT_AT_MOST),
     };
   });

@@ -1,7 +1,6 @@
 /**
- * Notifies by webhook and e-mail when a run is parked, at 80 % of the limit, and at its end. An
- * open notifier never throws and changes no exit code. The state folder keeps undelivered messages
- * for the next process that notifies the same receiver.
+ * Notifies by webhook and e-mail. An open notifier never throws and changes no exit code. The state
+ * folder keeps undelivered messages for the next process that notifies the same receiver.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -65,8 +64,7 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
       folder: join(stateFolder, 'notified'),
       deliveries: createDeliveries(log, 'notification', clock),
       clock,
-      // Null for a message to another receiver, which a command with other settings left. All
-      // contents are notices, because only this file posts.
+      // Null for a message to another receiver, which a command with other settings left.
       sendOf({ id, channel, to, content }) {
         const receiver = receivers.find((each) => each.channel === channel && each.to === to);
         return receiver === undefined ? null : () => receiver.send(content as Notice, id);

@@ -1,8 +1,7 @@
 /**
- * `--changes`: the brands that are new, changed or gone since the output that a complete run
- * replaces. Brands are compared by the cells of columns that both outputs have, if both runs
- * selected the row. The file of changes is renamed before the output, so that a crash in between
- * repeats the changes.
+ * `--changes`: brands that are new, changed or gone since the earlier output, compared by the cells
+ * of columns that both have, if both runs selected the row. The file of changes gets its name
+ * before the output, so that a crash in between repeats the changes.
  */
 import { stat } from 'node:fs/promises';
 import type { Brand } from '../../brand-api/brand.js';
@@ -113,7 +112,6 @@ export class Changes {
     this.#goneLines = new NumberedTexts(openSpool('gone-lines'));
   }
 
-  /** Reads the earlier output. Throws as `readEarlierOutput` does. */
   async readEarlier({ earlier, plan, spoolFolder, stop }: ChangesRequest): Promise<void> {
     const selectionOf = (columns: readonly string[]) => this.#selectionOf(columns);
     const options = { prefix: plan.prefix, columns: this.#columns, spoolFolder, stop, selectionOf };

@@ -107,14 +107,11 @@ const PATH_TYPES: Readonly<Record<string, ColumnType>> = {
 /** See {@link rowColumnsIn}; only with `--name-column`. */
 const NAME_MATCH: Column = { name: 'name_match', type: 'number', cell: () => '', typed: () => null };
 
-/** First and last with any `--fields`, because a later run needs them to read the output. */
+/** Fixed columns with any `--fields`, because a later run needs them to read the output. */
 const FIRST = ['status', 'identifier'];
 const LAST = ['fetched_at', 'error'];
 
-/**
- * Returns the default columns, or between `FIRST` and `LAST` those of `fields`: default columns and
- * paths into the brand (perhaps `+path`), each once.
- */
+/** Returns the default columns, or those of `fields` (paths may be `+path`) and the fixed ones. */
 export function columnsFor(
   fields: readonly string[] | null,
   prefix: string,

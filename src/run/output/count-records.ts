@@ -8,7 +8,6 @@ import { FileReader } from '../../input/reader/file-reader.js';
 
 /** The shape of a counted file. A single CR is data unless it is the `lineEnd`. */
 export interface CountShape extends Pick<TableShape, 'format' | 'delimiter' | 'lineEnd'> {
-  /** True for a header, which is not counted. */
   readonly hasHeader: boolean;
   readonly gzip: boolean;
   /** Bytes before a JSON array. Default 0. */

@@ -30,7 +30,7 @@ function endOfCell(raw: string, start: number, delimiter: string): number {
   return end < 0 ? raw.length : end;
 }
 
-/** Returns the text of a raw cell. */
+/** Returns the text of a cell with its quotes. */
 export function cellText(rawCell: string): string {
   if (!rawCell.startsWith(QUOTE)) return rawCell;
   const close = rawCell.lastIndexOf(QUOTE);

@@ -12,7 +12,6 @@ import { isObject } from './brand-fields.js';
 import type { Column } from './columns.js';
 import { NOTHING_ASKED } from './output-plan.js';
 
-/** Tells which rows of an earlier output this run would look up too. */
 interface Selection {
   meets(cells: readonly string[]): boolean;
   /** Called for a row that the earlier run did not look up. */
@@ -99,7 +98,6 @@ function readerOfCells({ name: path, shape }: Input, { prefix, columns }: Earlie
   };
 }
 
-/** Reads JSON, whose profile has the fields of all columns. */
 function readerOfJson({ prefix, columns }: EarlierOutputOptions): ReadBrand {
   const key = jsonKey(prefix);
   const textOf = (value: unknown) => (typeof value === 'string' ? value : '');

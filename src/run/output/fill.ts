@@ -1,7 +1,4 @@
-/**
- * `--fill` and `--fill-over`: values of the brand in the user's own columns. A row is edited as
- * text in the format of the input, so that all other bytes stay.
- */
+/** `--fill` and `--fill-over`: edits the user's own columns as text, so that other bytes stay. */
 import { ConfigError } from '../../core/errors.js';
 import { addMember, cellOfJson, type Member, membersOf } from '../../core/json-text.js';
 import { nearest } from '../../core/nearest.js';
@@ -18,10 +15,7 @@ import { LOW_NAME_MATCH } from './name-match.js';
 import { type AnswerView, brandOf, type FilledColumn, type OutputPlan } from './output-plan.js';
 import { formatsOf } from './render-typed.js';
 
-/**
- * The result of a cell: `filled` if it was blank, `kept` if it equals the brand's value, else
- * `differing`; null if the brand has no value or is doubtful.
- */
+/** `filled`: it was blank. `kept`: it equals the brand's value. Null without a certain value. */
 type FillResult = null | {
   readonly type: 'filled' | 'kept' | 'differing';
   readonly theirs: string;
@@ -130,10 +124,7 @@ export function fillValuesOf(view: AnswerView, { fills, prefix }: OutputPlan): s
 
 type FillValue = string | number | boolean | null;
 
-/**
- * Returns a function that fills rows, or null without columns to fill. `values`: from
- * {@link fillValuesOf}; absent for a row without a brand, or with a doubtful one.
- */
+/** Returns a function that fills rows, or null. `values`: of {@link fillValuesOf}, if certain. */
 export function createFiller(plan: OutputPlan) {
   const { fills } = plan;
   if (fills.length === 0) return null;
@@ -210,7 +201,7 @@ function editableCells(raw: string, plan: OutputPlan): EditableRow {
   };
 }
 
-/** Returns the value with the number format of the cell that it replaces; text stays text. */
+/** Gives a value the number format of the cell that it replaces; text stays text. */
 function styled(given: NonNullable<FillValue>, before: TypedCell): TypedCell {
   const isText =
     typeof before === 'string' || (typeof before === 'object' && before !== null && 's' in before);
@@ -281,7 +272,7 @@ export class FillCounts {
     }));
   }
 
-  /** Returns the cells that differ. */
+  /** Counts a row, and returns its cells that differ. */
   add({ results }: FilledRow) {
     if (results === null) this.misfits += 1;
     return (results ?? []).flatMap((result, nth) => {

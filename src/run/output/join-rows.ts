@@ -24,7 +24,6 @@ const GROUP_OF_STATUS: Record<OutcomeStatus, number> = {
   skipped: 6,
 };
 
-/** Returns the rank: smaller groups come first, then larger scores, which only `matched` has. */
 function rankOf(status: OutcomeStatus, score: number | null) {
   if (status === 'matched' && score !== null && !Number.isNaN(score)) return { group: 0, score };
   return { group: GROUP_OF_STATUS[status], score: 0 };
@@ -78,7 +77,7 @@ export class RowRanking {
   /** Yields rows like `RowSpool.inOrder`, in the final order, rows of one identifier together. */
   *inOrder(): Generator<JoinedRow> {
     const keys = this.#keys;
-    // The sort is stable. The zeros only please the compiler.
+    // The sort is stable.
     const order = new Uint32Array(keys.length).map((_, at) => at);
     order.sort((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0));
     for (const record of this.rows.inOrder(order, this.#starts)) yield joinRow(record, this.answers);

@@ -12,13 +12,10 @@ const PART_OF_NAME = 0.9;
 /** Legal forms of companies, as `wordsOf` spells them; they are not compared. */
 const LEGAL_FORMS = new Set(
   (
-    'ab ad ag aktiengesellschaft as asa bhd bv bvba co company corp corporation cv doo dooel ead ' +
-    'eg ehf eood ' +
-    'eurl gbr gesellschaft gmbh hf inc incorporated jsc kb kft kg kgaa kk lda limited llc llp lp ' +
-    'ltd ltda mbh ' +
-    'nv nyrt oao ohg ood ooo ou oy oyj pao pjsc plc pt pte pty pvt sa sab sae sal saoc sapi sarl ' +
-    'sas sasu sca ' +
-    'sdn se sia sl slu snc sp spa spol spzoo srl sro tbk uab ug vof zao zrt'
+    'ab ad ag aktiengesellschaft as asa bhd bv bvba co company corp corporation cv doo dooel ead eg ehf ' +
+    'eood eurl gbr gesellschaft gmbh hf inc incorporated jsc kb kft kg kgaa kk lda limited llc llp lp ltd ' +
+    'ltda mbh nv nyrt oao ohg ood ooo ou oy oyj pao pjsc plc pt pte pty pvt sa sab sae sal saoc sapi sarl ' +
+    'sas sasu sca sdn se sia sl slu snc sp spa spol spzoo srl sro tbk uab ug vof zao zrt'
   ).split(' '),
 );
 const FILLERS = new Set(['and', 'the', 'und', 'et', 'y', 'e', 'i', 'ir']);
@@ -36,10 +33,7 @@ const PLAIN: Readonly<Record<string, string>> = {
   ı: 'i',
 };
 
-/**
- * Returns the Jaro-Winkler similarity of the words, in order or sorted, 0 to 1; null if a name is
- * blank. Ignores case, accents and legal forms.
- */
+/** Returns the Jaro-Winkler similarity of two company names, 0 to 1; null if one is blank. */
 export function matchNames(one: string, other: string): number | null {
   const [left, right] = [wordsOf(one), wordsOf(other)];
   if (left.length === 0 || right.length === 0) return null;

@@ -35,10 +35,7 @@ export interface OutputOptions {
 /** Checks a finished file before it gets its name; not called for a pipe or device. */
 type Verify = (path: string) => Promise<void>;
 
-/**
- * Opens an output, and removes temporary files of killed processes. Throws `output-unwritable` and
- * InterruptedError.
- */
+/** Opens an output; clears files of killed processes. Throws RunError and InterruptedError. */
 export async function createOutput(target: string, { gzip, bom, stdout, waiting }: OutputOptions) {
   const fail = (error: unknown) => Promise.reject(writeFailure(target, error));
   const isShared = target === '-' && stdout !== null;

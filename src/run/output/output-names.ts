@@ -27,7 +27,6 @@ export interface OutputNames {
   /** For cells that differ from the brand; null without `--fill`, or for a stream. */
   readonly differences: string | null;
   readonly partialDifferences: string | null;
-  /** True if complete, partial and errors file are compressed. */
   readonly gzip: boolean;
 }
 
@@ -69,7 +68,6 @@ export function namesOfRun(
   const own = partsOf(isStream(input) ? 'stdin' : input);
   // Programs recognise binary files by their extension. The result of an archive is not an archive.
   const isFit = isTyped(format) ? ENDINGS[format].test(own.extension) : !/^(\.zip)?$/i.test(own.extension);
-  // A plain list becomes a table.
   const isList = format === 'csv' && shape.rawHeader === null && /^\.txt$/i.test(own.extension);
   const extension = format === shape.format && isFit && !isList ? own.extension : `.${format}`;
   const given = output === null || isStream(output) ? null : partsOf(output);
@@ -159,10 +157,7 @@ export async function placeOf(target: string): Promise<string> {
   return path;
 }
 
-/**
- * Throws `output-unwritable` for a link of another user, who would choose the file. Links among the
- * folders of the path are allowed.
- */
+/** Throws `output-unwritable` if the path itself is a link of another user, who would choose it. */
 export async function refuseLinksOfOthers(target: string): Promise<void> {
   let path = resolve(target);
   for (let links = 0; links < MOST_LINKS; links += 1) {

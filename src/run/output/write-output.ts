@@ -34,7 +34,6 @@ export interface WriteRequest {
   readonly isComplete: boolean;
   /** Why identifiers failed, were deferred or were not found for now, by number. */
   readonly reasons: ReadonlyMap<number, string>;
-  /** The stream for `-`. */
   readonly stdout: NodeJS.WritableStream | null;
   readonly onRows: (rows: number) => void;
   readonly waiting?: ReaderWait;
@@ -146,7 +145,6 @@ export function writeOutput(request: WriteRequest) {
   });
 }
 
-/** The length of a byte order mark in UTF-8. */
 const BOM_BYTES = 3;
 
 /** Encodes records as a file, and sends its bytes to an output. */
@@ -281,7 +279,7 @@ async function createDifferences(target: string, { escapeFormulas }: OutputPlan)
 
 type OpenOutput = Awaited<ReturnType<typeof createOutput>>;
 
-/** Returns a file that exists only with records. */
+/** A file that is written only if it has records. */
 function optionalFile(target: string, output: OpenOutput, header: string | null) {
   const written = { count: 0 };
   return {

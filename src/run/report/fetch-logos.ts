@@ -60,10 +60,7 @@ export function openLogoAgent(network: Network = PLAIN_NETWORK, resolve?: Resolv
   });
 }
 
-/**
- * Fetches each address once, a few at a time, and leaves out failures. Never rejects. `stop` or
- * `totalMs` for all together ends it. The caller closes `dispatcher`.
- */
+/** Fetches each address once, within `totalMs` in all; omits failures, and never rejects. */
 export async function fetchLogos(
   urls: readonly string[],
   { dispatcher, stop, totalMs }: { dispatcher: Dispatcher; stop: AbortSignal; totalMs: number },

@@ -77,7 +77,6 @@ export function pageDataOf(
   isSample: boolean,
   logos: ReadonlyMap<string, string>,
 ) {
-  /** `logo`: a `data:` address; null for initials. */
   const withLogo = ({ index, key, logoUrl, ...brand }: RankedBrand) => {
     return { ...brand, logo: logos.get(logoUrl ?? '') ?? null };
   };

@@ -119,7 +119,7 @@ function costOfBrands({ run, facts }: EnrichResult, price: string): RunReport['c
   };
 }
 
-/** Returns the number of answers that other runs bought during this one. */
+/** Counts answers that other runs bought during this one. */
 function boughtMeanwhile({ run, facts }: EnrichResult): number {
   const { matched, notFound, stored } = facts.identifiers;
   const own = run.tally.matched + run.tally.notFound;

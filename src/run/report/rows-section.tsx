@@ -32,7 +32,6 @@ function RowList({ status, value, report }: { status: ListName; value: string; r
   const all = report.rows[status];
   const counted =
     shown.length < all ? `The first ${shown.length} of ${countOf(all, 'row')}` : countOf(all, 'row');
-  // A reason that all rows share is shown once.
   const [reason, ...others] = new Set(shown.map((row) => row.reason));
   const isShared = others.length === 0;
   return (

@@ -124,7 +124,6 @@ function windowFrom(order: Uint32Array, starts: Float64Array) {
   return { rows: order.subarray(0, ends.length), ends };
 }
 
-/** Reads at least one whole record at `position`. */
 function readWhole(file: SpoolFile, position: number): Buffer {
   const left = file.length - position;
   const chunk = file.read(position, Math.min(READ_BYTES, left));

@@ -37,7 +37,6 @@ export interface ScanRequest extends Pick<OpeningOptions, 'only'> {
   readonly input: string;
   readonly stdin: NodeJS.ReadableStream | null;
   readonly settings: TableSettings & Pick<Settings, 'waterfall'>;
-  /** The folder for spools while the run lasts. */
   readonly stateFolder: string;
 }
 

@@ -1,4 +1,4 @@
-/** A private file as large as the input, written once and read by position; growing arrays. */
+/** A private file on disk, written once and read by position; growing arrays. */
 import { closeSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { KeptContent } from '../../core/disk-room.js';

@@ -13,10 +13,7 @@ import { cancelledText, pausedText, sinceText } from '../../engine/stores/run-st
 import type { JudgedRun, RunHold } from '../facts/judge-runs.js';
 import { onPage } from './page-words.js';
 
-/**
- * The reader of a text: a person at a terminal, a program, a person with an inbox or a page but no
- * command line, a cell of the output, or a notification.
- */
+/** The reader of a text. `inbox` and `page`: a person without a command line. */
 export type Reader = 'terminal' | 'program' | 'inbox' | 'page' | 'cell' | 'notice';
 
 /** Returns a setting by the name that the reader uses: `--max-cost`, or `maxCost`. */

@@ -46,10 +46,7 @@ function percentOf(part: number, whole: number): number {
   return Math.round((part / whole) * 10_000) / 100;
 }
 
-/**
- * Shows bins as a chart, and as a table below it. `unit`: the counted thing, as `brand`; `measure`:
- * of the ranges, as `Score`. `tone`: the colour class of a bin; `range`: as `0.93 to 1.00`.
- */
+/** Shows bins as a chart, and as a table below it. `unit`: as `brand`; `measure`: as `Score`. */
 export function Histogram(histogram: {
   label: string;
   unit: string;
