@@ -159,7 +159,7 @@ export function runKey(
 ): string {
   const { columns: requested, kind, waterfall, where } = settings;
   const { service, allowNsfw, refresh } = runSettings;
-  // Settings that choose identifiers or the meaning of answers; a refresh is completed by its own.
+  // Settings that choose identifiers or the meaning of answers, and whether the run refreshes them.
   const rows = where.length > 0 && { where: keyOfConditions(where) };
   const anew = refresh && { refresh };
   const reading = Object.fromEntries(READING_KEYS.map((key) => [key, settings[key]]));
