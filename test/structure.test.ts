@@ -67,15 +67,15 @@ const CEILINGS: Readonly<Record<string, number>> = {
   ledger: 1_640,
   engine: 8_845,
   worker: 2_055,
-  run: 10_715,
-  app: 980,
+  run: 10_630,
+  app: 975,
   jobs: 4_475,
   library: 1_515,
   dashboard: 5_700,
   commands: 2_810,
   roots: 355,
 };
-const CEILING_OF_ALL = 55_655;
+const CEILING_OF_ALL = 55_585;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */
