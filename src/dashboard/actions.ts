@@ -1,4 +1,4 @@
-/** What people and programs do: by form, asked back where it can cost money, logged by name. */
+/** Carries out what people and programs order, asks first where it can cost money, and logs it. */
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
 import type { Clock } from '../core/clock.js';
@@ -11,7 +11,7 @@ import { answerText, type GatedApp, ownPath, type Session, sendPage } from './ga
 import { type Question, renderQuestion } from './plain-pages.js';
 
 interface ActionInput {
-  /** Who does it: the name under which the session signed in. */
+  /** The name of the session. */
   readonly user: string;
   /** The `:id` of its path, or empty without one. */
   readonly id: string;
@@ -22,15 +22,15 @@ interface ActionInput {
 export interface Action {
   /** A path of Hono, for example `/runs/:id/pause`. */
   readonly path: string;
-  /** What to ask before it is done; null, or absent: nothing. Throws as `carryOut` does. */
+  /** Returns what to ask first, or null to ask nothing. Throws as `carryOut` does. */
   readonly ask?: (input: ActionInput) => Promise<Question | null>;
-  /** Throws a `BrandEnrichError` when it cannot be done: people read its message. */
+  /** Throws a `BrandEnrichError` with a message for people if it cannot be done. */
   readonly carryOut: (input: ActionInput) => Promise<Done>;
-  /** What a program reads then; null: it is not known now. Absent: what was done. */
+  /** Returns the run for a program, or null if it cannot be read now. Absent: what was done. */
   readonly readRun?: (input: ActionInput) => Promise<Document<'run'> | null>;
 }
 
-/** Makes an action on something that is found anew for the question, and for what is done. */
+/** Returns an action on something that is found again for the question and for the answer. */
 export function actionOn<T>(
   path: string,
   find: (input: ActionInput) => Promise<T>,
@@ -48,18 +48,18 @@ export function actionOn<T>(
 }
 
 export interface Done {
-  /** Our own path to go on to. */
+  /** The path of the next page. */
   readonly path: string;
-  /** What was done, shown there and logged. */
+  /** What was done, for that page and the log. */
   readonly sentence: string;
   readonly subject?: string;
-  /** Nothing was done: the page there shows why. */
+  /** True if nothing was done, and that page shows why. */
   readonly isRefused?: boolean;
 }
 
 const REFUSALS = { 'not-found': 404, 'not-now': 409, 'engine-unreachable': 503 } as const;
 
-/** It cannot be done: what it is about is gone or unknown, or does not allow it as it is now. */
+/** A refused order: its subject is gone, unknown, or in another state. */
 export class RefusedAction extends ConfigError {
   constructor(
     readonly why: keyof typeof REFUSALS,
@@ -71,13 +71,13 @@ export class RefusedAction extends ConfigError {
   }
 }
 
-/** An order would take effect when the engine is back, unexpectedly. */
+/** Refuses an order that would take effect when the engine is back, unexpectedly. */
 export function noEngine(subject: string): RefusedAction {
   const what = 'the engine does not answer';
   return new RefusedAction('engine-unreachable', what, subject, 'try again when it does');
 }
 
-/** To a program: 400 is what it can correct. */
+/** Answers a program; 400 is for what the program can correct. */
 export function answerError(context: Context, error: BrandEnrichError): Response {
   const { message } = error.inWords('keys');
   if (error instanceof RefusedAction) return answerText(context, message, REFUSALS[error.why], error.why);
@@ -98,7 +98,7 @@ export function addActions(
       if (!(lengthOf(context) <= LONGEST_FORM))
         return answerText(context, 'not a form of the dashboard', 413, 'form-too-long');
       const fields = new URLSearchParams(await context.req.text());
-      // The `formaction` of a button may carry more fields, but none that proves or confirms.
+      // The `formaction` of a button may carry more fields, but neither a token nor a confirmation.
       for (const [name, value] of new URL(context.req.url).searchParams)
         if (name !== 'token' && name !== 'confirmed') fields.append(name, value);
       const session = context.get('session');
@@ -128,7 +128,7 @@ export function addActions(
           return context.json({ version: DOCUMENT_VERSION, ...(run ?? done) }, isUnknown ? 202 : 200);
         }
         session.notice = sentence;
-        // To the place on the dashboard where it was pressed.
+        // Back to the place on the dashboard where the button is.
         return context.redirect(next === '/' && back.startsWith('/#') ? back : next, 303);
       } catch (error) {
         if (!(error instanceof BrandEnrichError)) throw error;
@@ -141,7 +141,7 @@ export function addActions(
   }
 }
 
-/** Programs send no body where nothing is to be said. NaN: its length is not known. */
+/** Returns the length of the body: 0 without one, NaN while it is unknown. */
 function lengthOf({ req }: Context): number {
   if (req.header('transfer-encoding') !== undefined) return Number.NaN;
   return Number(req.header('content-length') ?? 0);

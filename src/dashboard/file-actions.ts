@@ -1,4 +1,4 @@
-/** What people do with a file: start, discard, try again, put away, go on. */
+/** What people do with a file: start, discard, try again, dismiss, continue. */
 import { basename } from 'node:path';
 import { countOf, countText, sentenceOf } from '../core/figures.js';
 import { withinDeadline } from '../core/lifecycle.js';
@@ -26,14 +26,14 @@ export interface FileActionContext extends Pick<UploadParts, 'plans'> {
   readonly terms: MoneyTerms;
 }
 
-/** Longer is neither waited for a plan nor for the engine. */
+/** The longest wait for a plan or the engine. */
 export const PATIENCE_MS = 3_000;
 
 export function fileActions({ plans, engine, finder, caps, terms }: FileActionContext): Action[] {
   async function findDraft({ id }: { readonly id: string }): Promise<Draft> {
     const draft = await finder.findDraft(id);
     if (draft !== null) return draft;
-    const gone = 'this file was started or discarded, or is no longer there';
+    const gone = 'this file was started, discarded or moved';
     throw new RefusedAction('not-found', gone, id, 'see the runs on the dashboard');
   }
 
@@ -43,7 +43,7 @@ export function fileActions({ plans, engine, finder, caps, terms }: FileActionCo
     throw new RefusedAction('not-found', 'this file is no longer among the failed ones', id);
   }
 
-  /** What a failed file would cost as things are now. */
+  /** Returns what a failed file would cost now. */
   async function failedCostLine(file: FoundFile): Promise<string> {
     const draft = await finder.findDraft(file.id);
     const newer = draft && (await newerSettings(`${draft.root}/inbox`, draft));
@@ -56,7 +56,7 @@ export function fileActions({ plans, engine, finder, caps, terms }: FileActionCo
     return `Now ${countOf(plan.rows.total, 'row')}: ${costText(plan, settings.maxRequests)}.`;
   }
 
-  /** Throws where it may not go on. `asked`: requests that it may send now, or null if unknown. */
+  /** Throws if the file may not continue. `asked`: requests left, or null if unknown. */
   async function findWaiting({ id, fields }: { readonly id: string; readonly fields: URLSearchParams }) {
     const file = await finder.find(id);
     if (file?.file == null || !(hasGoOn(file.waitsFor) || isUndecided(file.waitsFor)))
@@ -88,9 +88,9 @@ export function fileActions({ plans, engine, finder, caps, terms }: FileActionCo
         const read = fields.get(SHOWN_READING);
         const isChanged = read !== null && read !== readingText(choice);
         const started = isChanged
-          ? 'it would be read in another way now; this is its plan'
+          ? 'you changed how the file is read: here is the new plan'
           : await startDraft({ plans, engine }, draft, choice, fields.get(SHOWN_COST), user);
-        /** Nothing is started; its page shows why, with what was chosen. */
+        // The page of the plan shows why, with the same choices.
         if (typeof started === 'string')
           return {
             path: planPath(draft, fieldsOf(choice)),
@@ -115,7 +115,7 @@ export function fileActions({ plans, engine, finder, caps, terms }: FileActionCo
           title: `Try ${failed.file ?? basename(failed.folder)} again?`,
           lines: [
             await failedCostLine(failed),
-            'The file is taken as soon as there is room for it, and its earlier results are removed.',
+            'The file is queued, and its earlier results are removed.',
             'Stored answers cost nothing. Every other company needs a paid lookup, up to the budget.',
           ],
           yes: 'Try again',
@@ -129,7 +129,7 @@ export function fileActions({ plans, engine, finder, caps, terms }: FileActionCo
     actionOn('/files/:id/dismiss', findFailed, {
       async carryOut({ root, folder }) {
         const file = await dismiss(folder);
-        return { path: '/', sentence: `${file} is put away; it stays in ${root}/failed`, subject: file };
+        return { path: '/', sentence: `${file} is dismissed; it stays in ${root}/failed`, subject: file };
       },
     }),
     actionOn('/files/:id/go-on', findWaiting, {
@@ -158,16 +158,16 @@ export async function startDraft(
 ) {
   // Caps and order may have been chosen since the page was made: they cost nothing to plan.
   const made = plans.made(draft, choice) ?? (await withinDeadline(plans.plan(draft, choice), PATIENCE_MS));
-  if (made === undefined) return 'it is still being read; start it when its cost is shown';
+  if (made === undefined) return 'the file is still being read: start it when this page shows its cost';
   const { found } = made;
-  if (found === null) return 'see below';
+  if (found === null) return 'the reason is below';
   const { plan, format, overage } = found;
-  if (plan.rows.total === 0) return 'it has no rows';
+  if (plan.rows.total === 0) return 'the file has no rows';
   const shown = /^\d{1,12}(?:\.\d{1,6})?$/.exec(shownCost ?? '')?.[0];
-  // Another view may have planned it anew since, when more of the quota was used.
+  // Another page may have made this plan later, when more of the quota was used.
   if (shown !== undefined && plan.spending !== null && isMoreThan(plan.spending.maxCost, shown))
-    return 'it may cost more now than the page showed; what it costs now is below';
-  // The money that was shown is the most that it costs, whatever others spend meanwhile.
+    return 'the file may cost more now than the page showed: the cost below is new';
+  // The cost on the page is the limit, whatever others spend meanwhile.
   const cap = overage > 0 && plan.cap !== null ? { maxCost: plan.cap } : {};
   const settings = { ...choice, ...cap };
   const { root, folder, place, file } = draft;
@@ -178,7 +178,7 @@ export async function startDraft(
 
 const UNKNOWN = 'Every company without a stored answer needs a paid lookup, up to the budget.';
 
-/** Empty fields are no caps; absent ones stay as they are. */
+/** Returns the caps of a form. An empty field removes a cap, an absent one leaves it. */
 function capsOf(fields: URLSearchParams): GivenCaps {
   return Object.fromEntries(
     ['maxRequests', 'maxCost'].flatMap((key) => {
@@ -190,7 +190,7 @@ function capsOf(fields: URLSearchParams): GivenCaps {
 
 function capLine(given: GivenCaps): string {
   const text = capsText(given);
-  return text === '' ? 'It has no cap of its own then.' : `In all of its starts together${text}.`;
+  return text === '' ? 'The file then has no limit of its own.' : `In all of its starts together${text}.`;
 }
 
 function capsText({ maxRequests, maxCost }: GivenCaps): string {

@@ -1,4 +1,4 @@
-/** The page of a file, and of a run without one: where it stands, and what can be done. Pure. */
+/** The page of a file, and of a run without a file: state, buttons, cards. Pure. */
 import { basename } from 'node:path';
 import type { Child } from 'hono/jsx';
 import { sizeText } from '../core/figures.js';
@@ -20,13 +20,13 @@ import { AboutCard, headlineOf, MatchesCard, noFilesText, RunActions, RunFigures
 import { PlanCards, planHeadline, type ShownDraft } from './upload-page.js';
 import { WaitingCard } from './waiting-card.js';
 
-/** What is known of a file; one of `file` and `run` is there. */
+/** The data of the page; `file`, `run` or both are known. */
 export interface FileView {
   /** null for a run without a file in the inboxes here. */
   readonly file: FoundFile | null;
   /** The latest run; null before the first, and where the engine has forgotten it. */
   readonly run: RunView | null;
-  /** Its caps if it waits for a person or a limit; else null, and where they cannot be read. */
+  /** Caps of a file that waits for a person or a limit; null otherwise, or if unreadable. */
   readonly caps: ShownCaps | null;
   /** Why its inbox takes no files; null while it does. */
   readonly closed: string | null;
@@ -35,11 +35,11 @@ export interface FileView {
   readonly now: number;
   /** Rows of its result, or null where they cannot be shown. */
   readonly result: ShownRows | null;
-  /** Its plan if it can be started, and is not started or is read differently; else null. */
+  /** The plan of a draft, or of a failed file that is read differently; else null. */
   readonly draft: ShownDraft | null;
 }
 
-/** Where a file of a job is downloaded; the report's links to the others are relative. */
+/** Returns the path of a download; the links in a report are relative to it. */
 export function downloadPath(job: string, name: string): string {
   return `${filePath(job)}/${encodeURIComponent(name)}`;
 }
@@ -134,7 +134,7 @@ function StateCards({ seen, state, viewer, terms }: Shown & { state: FileState; 
         )}
       </div>
       {result !== null && file !== null && <RowsCard path={filePath(file.id)} {...result} />}
-      {/* Once there is a run, or the file has moved, the page asks for itself as a whole. */}
+      {/* The script reloads the whole page once there is a run, or the file has moved. */}
       {isBefore(seen, state) ? (
         <section class="card" data-empty="true">
           <p class="empty">Nothing is spent before its run begins.</p>
@@ -197,7 +197,7 @@ function headline(seen: FileView, state: FileState): Child {
   const { file, run, closed, now } = seen;
   if (state === 'queued' || isBefore(seen, state)) {
     if (closed !== null) return `The inbox takes no files: ${closed}`;
-    return state === 'queued' ? 'It is started as soon as there is room for it.' : 'Its file is being read.';
+    return state === 'queued' ? 'Queued: it starts as soon as there is room.' : 'Its file is being read.';
   }
   if (state === 'tried') return 'These were tried first: look at them, then decide about the rest.';
   const rows = seen.result?.counts ?? run?.rows;
@@ -208,7 +208,7 @@ function headline(seen: FileView, state: FileState): Child {
   const why = file?.reason.headline ?? '';
   if (run !== null && !(state === 'failed' && why !== '')) return headlineOf(run);
   if (file === null) return null;
-  const away = file.isDismissed ? ' It was put away, and stays in its folder.' : '';
+  const away = file.isDismissed ? ' Dismissed: the file stays in its folder.' : '';
   if (why !== '' || away !== '') return `${why}${away}`.trim();
   return (
     <>
@@ -218,7 +218,7 @@ function headline(seen: FileView, state: FileState): Child {
   );
 }
 
-/** What the headline leaves out of why it is where it is. */
+/** The details of the reason that the headline leaves out. */
 function Reason({ seen: { file, run, caps } }: { seen: FileView }) {
   if (file === null || (run !== null && file.place !== 'failed')) return null;
   const { details } = file.reason;
@@ -241,7 +241,7 @@ const TYPES: Readonly<Record<JobFile['type'], string>> = {
   other: 'Other file',
 };
 
-/** The files of a job to download; the report, which has no way back, opens beside the page. */
+/** The files of a job. The report has no way back, so it opens in another tab. */
 function FileList({ file: { id, folder, files } }: { file: FoundFile }) {
   return (
     <>

@@ -35,7 +35,7 @@ const REFUSALS = {
   engine: ['The engine does not answer', 'Reload this page later: nothing is lost.'],
 } as const;
 
-/** Adds them to an app behind the gate. */
+/** Adds the routes to an app behind the gate. */
 export function addFileRoutes(
   app: GatedApp,
   { look, lookAtRun, lookAtFile, finder, plans, caps, terms, results, now }: FileRoutes,
@@ -56,7 +56,7 @@ export function addFileRoutes(
     const seen = await lookAtFile(id);
     const { file, run } = seen;
     if (file === null) return 'file';
-    // What waits or has ended is shown without its run.
+    // The page of a file that waits or has ended does not need its run.
     if (run === 'unavailable' && file.place === 'processing') return 'engine';
     const { data } = await look();
     const asked = rowsAsked(query);
@@ -76,7 +76,7 @@ export function addFileRoutes(
   function show(context: GatedContext, seen: FileView | 'file' | 'engine') {
     if (typeof seen === 'string') return refuse(context, seen);
     const { draft } = seen;
-    // A form that a person fills in stays as it is.
+    // A renewed form would lose what a person typed.
     const renewed = draft === null ? undefined : draft.plan === null ? 1 : null;
     const title = `${nameOf(seen)}: brand-enrich`;
     return sendLive(context, title, (viewer) => fileBody(seen, viewer, terms), renewed);
@@ -92,7 +92,7 @@ export function addFileRoutes(
     if (run === null) return refuse(context, 'run');
     if (run === 'unavailable') return refuse(context, 'engine');
     const { job } = run.shown.run;
-    // A run with a file here is shown with it.
+    // The page of the file shows its run too.
     if ((await finder.find(job)) !== null) return context.redirect(filePath(job));
     return show(context, { ...nothing, file: null, run, now: now() });
   });
@@ -102,7 +102,7 @@ export function addFileRoutes(
     const seen = await lookAtRun(id);
     const job = seen === null || seen === 'unavailable' ? null : seen.job;
     const file = job?.files.find(({ type }) => type === 'output' || type === 'partial');
-    // The page of the run says where its files are.
+    // Without a file here, the page of the run says where the files are.
     return context.redirect(job && file ? downloadPath(job.id, file.name) : runPath(id));
   });
   app.get('/files/:id/:name', async (context) => {
@@ -115,14 +115,14 @@ export function addFileRoutes(
     const isPage = file?.type === 'page';
     context.header('content-type', isPage ? 'text/html; charset=utf-8' : 'application/octet-stream');
     context.header('content-length', String(size));
-    // Others may have written it: no script runs, and it sends nothing.
+    // Others may have written this page: no script runs, and nothing is sent.
     if (isPage) context.header('content-security-policy', REPORT_POLICY);
     else context.header('content-disposition', attachmentOf(name));
     if (context.req.method === 'HEAD' || size === 0) {
       await handle.close();
       return context.body(null);
     }
-    // No more than was announced, should it grow.
+    // A growing file must not exceed the announced length.
     const bytes = handle.createReadStream({ start: 0, end: size - 1, highWaterMark: 262_144 });
     return context.body(Readable.toWeb(bytes) as ReadableStream);
   });

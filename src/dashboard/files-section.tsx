@@ -22,17 +22,17 @@ import {
 import { SentFiles } from './upload-card.js';
 import { isHopeless, planPath } from './upload-choices.js';
 
-/** Runs that are not folded: all at work, and ended ones up to this number. */
+/** Runs that are not folded: all at work, and as many ended runs as fit this number. */
 const RUNS_SHOWN = 5;
 /** Drafts, failed and waiting files that are not folded, of each kind. */
 const SHOWN = 2;
-/** Waiting files of each folder: thousands would bury the page. */
+/** The most waiting files of a folder: thousands would bury the page. */
 const LISTED = 20;
 
 /** A line of the list, with what stands below it. */
 interface Line {
   readonly name: string;
-  /** Of its page; absent: it has none. */
+  /** The path of its page; absent without one. */
   readonly path?: string;
   readonly mark: Mark;
   /** Absent before its first known run. */
@@ -51,7 +51,7 @@ export function FilesSection(shown: { view: DashboardView & { data: DashboardDat
   const waiting = data.inboxes.flatMap((inbox) => (inbox.waiting ?? []).slice(0, LISTED));
   const failed = data.failed.flatMap(({ files }) => files);
   const known = new Set([...waiting.map(({ job }) => job), ...failed.map(({ id }) => id)]);
-  // The latest run of each file stands in the line of the file.
+  // The line of a file shows its latest run.
   const latest = new Map(runs.toReversed().map((shown) => [shown.run.job, shown]));
   const others = runs.filter((shown) => !known.has(shown.run.job) || latest.get(shown.run.job) !== shown);
   const owners = new Set([...runs.map(({ run }) => run.owner), ...known]);
@@ -117,7 +117,7 @@ function Lines({ lines }: { lines: readonly Line[] }) {
   );
 }
 
-/** Stored answers are only counted here: how many are brands is unknown. */
+/** Returns the count of matches; how many stored answers are brands is unknown here. */
 function foundText(shown: JudgedRun): string {
   const { whole, matched, stored } = partsOf(shown.run);
   if (whole === 0) return isAtWork(shown) ? 'reading the file' : 'not read';
@@ -231,12 +231,12 @@ function pausedLine({ owner, label: { name }, ...order }: Pause, viewer: Sender)
   return { name, mark: MARKS.paused, end, why: sentenceOf(pausedText(order)) };
 }
 
-/** Those that nobody cancelled. */
+/** Returns the number of failed files that nobody cancelled. */
 export function countOfFaults(data: Pick<DashboardData, 'failed'>): number {
   return data.failed.reduce((sum, { count, cancelled }) => sum + count - cancelled, 0);
 }
 
-/** Why an inbox takes no files, or which it takes next; null: there is nothing to say. */
+/** Returns why an inbox takes no files, or which it takes next, or null. */
 function noteOf({ folder, closed, queued, inProgress, waiting, misplaced }: ShownInbox): Child | null {
   if (closed !== null)
     return (
@@ -254,7 +254,7 @@ function noteOf({ folder, closed, queued, inProgress, waiting, misplaced }: Show
   return [taken, lost].filter(Boolean).join(' ') || null;
 }
 
-/** What a person can do with a failed file. */
+/** The buttons of a failed file. */
 export function FailedActions(
   failed: Pick<FailedFile, 'id' | 'reason'> & {
     file: string;

@@ -1,4 +1,4 @@
-/** What is shown of a run: the record, what is concluded of it, its account, its files. */
+/** Looks at a run for its page: record, state, account, files. */
 import { goneAmong } from '../app/account-status.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Engine } from '../engine/engine.js';
@@ -10,7 +10,7 @@ import type { DashboardView } from './gather-dashboard.js';
 
 const LEAST_MS = 4_000;
 
-/** Answers a second since its start, without those that were stored; null right after it. Pure. */
+/** Returns the answers a second without stored ones, or null just after the start. Pure. */
 export function speedOf(run: RunRecord, now: number): number | null {
   const ms = now - run.asOf;
   return ms < LEAST_MS ? null : ((answeredOf(run) - run.tally.stored) * 1_000) / ms;
@@ -25,7 +25,7 @@ export interface RunLookContext {
   readonly finder: Pick<FileFinder, 'find'>;
 }
 
-/** Looks at one run. null: there is no such run; `unavailable`: the engine does not answer. */
+/** Returns a look at one run: null for an unknown run, `unavailable` without the engine. */
 export function createRunLook({ engine, look, finder }: RunLookContext) {
   return async (id: string) => {
     if (!RUN_ID.test(id)) return null;
@@ -50,9 +50,9 @@ export function createRunLook({ engine, look, finder }: RunLookContext) {
       /** The page around it, with the account of the run. */
       view: isOnOwnAccount ? view : { ...view, ...NOT_ITS_OWN, data: { ...data, ledger: null } },
       shown,
-      /** Whether it is on the account of this process, whose price and currency are set here. */
+      /** True if the run uses the account of this process, whose price is set here. */
       isOnOwnAccount,
-      /** By the clock that dates the record. */
+      /** The time by the clock that dates the record. */
       storeNow: data.storeNow,
       speed: shown.standing === 'running' ? speedOf(run, data.storeNow) : null,
       /** A later start of the same file, or null without one. */
@@ -63,7 +63,7 @@ export function createRunLook({ engine, look, finder }: RunLookContext) {
       rows,
       /** Rows that failed, if it can be run again for them from here; otherwise 0. */
       failedRows: canRepeat ? (rows?.failed ?? 0) : 0,
-      /** The newest first; empty where none are known. */
+      /** The newest first. */
       matches: (isOut ? null : await inTime(readNewestMatches(engine, run))) ?? [],
     };
   };

@@ -20,7 +20,7 @@ const HOLD_MARKS: Readonly<Record<Hold, Mark>> = {
   'used up': ['Limit used up', 'bad'],
 };
 
-/** The main obstacle, in one or two words. */
+/** Returns the main obstacle, in one or two words. */
 export function verdictOf({ data, outageNoticedAt, serviceOutage, isStopping }: DashboardView): Mark {
   if (isStopping) return ['Stopping', 'warn'];
   if (outageNoticedAt !== null) return ['Engine unavailable', 'bad'];
@@ -35,7 +35,7 @@ export function verdictOf({ data, outageNoticedAt, serviceOutage, isStopping }: 
 
 const isClosed = ({ closed }: Pick<ShownInbox, 'closed'>) => closed !== null;
 
-/** From then on a silent service is worth a warning. */
+/** The silence of the service after which the page warns. */
 const SILENT_MS = 30_000;
 
 /** Returns how long the service has been silent, or null while it answers or nothing is asked. */
@@ -52,14 +52,14 @@ function silenceOf(data: DashboardData) {
   return ms < SILENT_MS ? null : { ms, hasAnswered: answeredAt >= startedAt, asked: inFlightOf(ledger) };
 }
 
-/** What waits for a person, the worst first. `path`: where it is. Pure. */
+/** Returns what waits for a person, the worst first. `path`: where to see it. Pure. */
 export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { data: DashboardData }) {
   const { inboxes, pauses, schedules, workers, runs } = data;
   const judged = judgeRuns(data);
   const isLatest = (run: RunRecord) => !runs.some(({ key, asOf }) => key === run.key && asOf > run.asOf);
   const dead = judged.filter(({ run, standing }) => standing === 'dead' && isLatest(run));
   const [onlyDead] = dead.length === 1 ? dead : [];
-  // A held file of an inbox is among those that wait.
+  // A held file of an inbox is counted among the waiting files.
   const held = runs.filter((run) => isHeld(run) && !isOfInbox(run) && isLatest(run));
   const unreadable = inboxes.filter((each) => each.waiting === null && !isClosed(each));
   const waiting = inboxes
@@ -74,10 +74,10 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
     [dead.length, 'run is dead', 'runs are dead', onlyDead ? runPath(onlyDead.run.id) : '#files', 'bad'],
     [inboxes.filter(isClosed).length, 'inbox is closed', 'inboxes are closed', '#files', 'bad'],
     [unreadable.length, 'inbox cannot be read', 'inboxes cannot be read', '#files', 'bad'],
-    [undecided.length, 'file waits for your word', 'files wait for your word', '#files', 'warn'],
+    [undecided.length, 'file waits for your decision', 'files wait for your decision', '#files', 'warn'],
     [others, 'file waits', 'files wait', '#files', 'warn'],
     [misplaced.length, 'file is not in the inbox', 'files are not in the inbox', '#files', 'warn'],
-    [held.length, 'run waits for your word', 'runs wait for your word', '#files', 'warn'],
+    [held.length, 'run waits for your decision', 'runs wait for your decision', '#files', 'warn'],
     [pauses.filter(isOfFile).length, 'file is paused', 'files are paused', '#files', 'warn'],
     [faulty.length, 'schedule needs a look', 'schedules need a look', '#schedules', 'warn'],
     [uploads.received.length, 'sent file is not started', 'sent files are not started', '#sent', 'warn'],
@@ -217,7 +217,7 @@ export function dashboardBody(view: DashboardView, viewer: Viewer) {
       </header>
       <main id="main" tabindex={-1}>
         {data === null ? (
-          // The page asks for itself as a whole once there is something to show.
+          // The script reloads the whole page once there is something to show.
           <section class="card" data-empty="true">
             <p class="empty">There is no data until the engine has answered once.</p>
           </section>

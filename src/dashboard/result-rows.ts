@@ -1,4 +1,4 @@
-/** The rows of a result for a page: read from its file, those to look at first. */
+/** Reads the rows of a result for its page, the doubtful ones first. */
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { qualityTier } from '../brand-api/brand.js';
@@ -19,14 +19,14 @@ export interface RowsAsked {
 }
 
 export const ROWS_ON_PAGE = 50;
-/** Rows that can be paged through; a longer list is looked at in the file. */
+/** The most rows that a person can page through. */
 const ROWS_KEPT = 1_000;
 const BYTES_AT_MOST = 64 * 1024 * 1024;
 const READ_MS = 3_000;
 const TEXT_AT_MOST = 100;
 const CACHED = 8;
 
-/** As a run writes it, whatever became of it since. */
+/** How a run writes its result. */
 const WRITTEN = { encoding: 'utf-8', header: true, skipLines: 0, ragged: 'take', limit: null } as const;
 const DETECTED = { delimiter: null, records: null, sheet: null } as const;
 
@@ -51,7 +51,7 @@ export function createResultRows(spoolFolder: () => Promise<string>, stop: Abort
     const key = [id, folder, result.name, result.size, status].join('\n');
     const found =
       known.get(key) ?? limit(() => readRows(join(folder, result.name), status, waitsFor === 'tried'));
-    // Set anew, so that the map stays in the order of use.
+    // Set again, so that the map stays in the order of use.
     known.delete(key);
     known.set(key, found);
     const oldest = known.keys().next();
@@ -70,7 +70,7 @@ export function createResultRows(spoolFolder: () => Promise<string>, stop: Abort
         await input.close();
       }
     } catch {
-      // Others may have changed or removed it: the file itself can still be downloaded.
+      // Others may have changed the file. It can still be downloaded.
       return null;
     }
   }
@@ -155,10 +155,10 @@ export function rowReader(columns: readonly string[]) {
   };
 }
 
-/** What lists call the column with the names of companies. */
+/** Usual names of the column with companies. */
 const NAME = /name|company|firm|unternehmen|bezeichnung|soci[eé]t[eé]|empresa|azienda|organi[sz]ation/i;
 
-/** By the names if the run compared them, else by the site, else by the names. */
+/** Judges by the run's comparison of names, else by the site, else by the names. */
 function fitOf(
   row: Record<'own' | 'identifier' | 'brand' | 'domain' | 'status', string>,
   { kind, match, isNamed }: { kind: string; match: number | null; isNamed: boolean },

@@ -1,4 +1,4 @@
-/** What a file's page says of its run: state, counts, money, speed, what can be done. Pure. */
+/** The run on the page of a file: state, counts, cost, speed, buttons. Pure. */
 import type { Child } from 'hono/jsx';
 import { qualityTier } from '../brand-api/brand.js';
 import { costOf } from '../core/decimal.js';
@@ -24,11 +24,11 @@ import { ActionButton, Moment, runPath, type Sender } from './plain-pages.js';
 
 export interface MoneyTerms {
   readonly overagePrice: string;
-  /** A label of amounts; null: none. */
+  /** A label of amounts, or null without one. */
   readonly currency: string | null;
 }
 
-/** What a part of the page shows; `terms` null: those of another account are not known here. */
+/** `terms`: null for a run on another account, whose terms are unknown here. */
 interface Shown {
   readonly seen: RunView;
   readonly terms: MoneyTerms | null;
@@ -71,7 +71,7 @@ export function headlineOf({ shown, storeNow, newer }: RunView): string {
   return `${far}${reason ?? ''}${later}`.trim() || 'It ended before its file was read.';
 }
 
-/** `back`: the page that has the buttons. */
+/** The buttons of a run. `back`: the page that they are on. */
 export function RunActions(given: { seen: RunView; viewer: Sender; back: string }) {
   const { shown, storeNow, job, failedRows } = given.seen;
   const { run, standing } = shown;
@@ -98,7 +98,7 @@ const LABELS = { pause: 'Pause', resume: 'Resume', cancel: 'Cancel the run', res
 /** `rest`: after its trial, or of a held run. `again`: a finished one, for what failed. */
 export type RunAction = keyof typeof LABELS | 'again';
 
-/** What can be done with a run now. `waitsFor`: of its file; null: that does not wait. Pure. */
+/** Returns what can be done with a run. `waitsFor`: null if its file does not wait. Pure. */
 export function actionsOf(
   shown: Pick<JudgedRun, 'run' | 'standing'>,
   waitsFor: ParkState['why'] | null = null,
@@ -109,7 +109,7 @@ export function actionsOf(
   // A held file of an inbox continues from its folder.
   if (isHeld(run) && run.job !== run.owner) return ['rest'];
   if (standing === 'finished') return failedRows > 0 ? ['again'] : [];
-  // No process works on it: it waits, or a killed one left it. The watcher that takes it is told.
+  // A run without a process still takes orders: the watcher that takes the file reads them.
   const isLeft = (standing === 'dead' && run.job !== run.id) || (standing === 'stopped' && waitsFor !== null);
   if (!isAtWork(shown) && !isLeft && run.paused === null) return [];
   return [shown.run.paused === null ? 'pause' : 'resume', 'cancel'];
@@ -161,7 +161,7 @@ function timeLeft(run: RunRecord, speed: RunView['speed']): string | null {
   return left === 0 ? '0 s' : durationText(left / speed);
 }
 
-/** Where the files of a run are, as far as this process knows. */
+/** Returns where the files of a run are, as far as this process knows. */
 export function noFilesText({ shown, view }: RunView): Child {
   const { run, inFlight } = shown;
   const taken = view.data?.inboxes.find(({ jobs }) => jobs.includes(run.job));
@@ -170,10 +170,10 @@ export function noFilesText({ shown, view }: RunView): Child {
   if (taken !== undefined) return `They are moved to their folder next.${obstacle}`;
   const { output } = run.settings;
   const host = <bdi>{run.label.host ?? 'an unknown machine'}</bdi>;
-  // A killed one may have written nothing.
+  // A killed run may have written nothing.
   if (output === undefined || run.status === 'running')
     return <>They are not in an inbox of this process. The run was on {host}.</>;
-  // What a stopped one has so far is in the folder of its result.
+  // The partial result of a stopped run is in the folder of its result.
   const path = run.status === 'completed' ? output : output.replace(/(?<![^/\\])[^/\\]+$/, '');
   return (
     <>
@@ -231,7 +231,7 @@ export function AboutCard({ seen: { view, shown, newer, storeNow } }: { seen: Ru
   const last = view.data?.ledger?.answeredAt ?? null;
   const ago = (at: number) => <Moment at={at} now={storeNow} />;
   const facts: Fact[] = [
-    // The headline of a paused run has them.
+    // The headline of a paused run says it.
     inFlight > 0 && why?.type !== 'paused' && ['Answers on their way', countText(inFlight)],
     unreported > 0 && ['May also have been billed', countText(unreported)],
     lost > 0 && ['May have been billed in earlier starts', countText(lost)],

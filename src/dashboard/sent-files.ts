@@ -13,7 +13,7 @@ const NAMED = 10;
 
 /** How long a question waits for the plans of its files. */
 const PATIENCE_MS = 10_000;
-/** The field for each file that is started: its id, and the money that the question named. */
+/** The field of a file to start: its id, and the cost that the question named. */
 const FILE = 'file';
 
 export function startAllAction(parts: Pick<FileActionContext, 'plans' | 'engine' | 'finder'>): Action {
@@ -32,9 +32,9 @@ export function startAllAction(parts: Pick<FileActionContext, 'plans' | 'engine'
         found !== null && found.plan.rows.total > 0 ? [{ draft, found }] : [],
       );
       const others = shown.filter((each) => !ready.some(({ draft }) => draft === each));
-      const why = 'none can be started as it is';
+      const why = 'none of these files can be started yet';
       if (ready.length === 0)
-        throw new RefusedAction('not-now', why, namesOf(others), 'open each to see why');
+        throw new RefusedAction('not-now', why, namesOf(others), 'open each file to see why');
       const costs = ready.map(
         ({ draft, found }) => `${draft.file}: ${costText(found.plan, found.settings.maxRequests)}.`,
       );
@@ -44,7 +44,7 @@ export function startAllAction(parts: Pick<FileActionContext, 'plans' | 'engine'
           `Together ${totalText(ready.map(({ found }) => found))}. What is in two of them is paid for once.`,
           ...costs.slice(0, NAMED),
           ...(costs.length > NAMED ? [`And ${countOf(costs.length - NAMED, 'other')}.`] : []),
-          ...(others.length > 0 ? [`To be looked at first, and left: ${namesOf(others)}.`] : []),
+          ...(others.length > 0 ? [`Not started, because they need a look first: ${namesOf(others)}.`] : []),
         ],
         yes: ready.length === 1 ? 'Start it' : `Start all ${ready.length}`,
         fields: ready.map(({ draft, found }) => [FILE, `${draft.id} ${found.plan.spending?.maxCost ?? ''}`]),
@@ -56,7 +56,7 @@ export function startAllAction(parts: Pick<FileActionContext, 'plans' | 'engine'
       for (const text of asked) {
         const [id = '', cost = ''] = text.split(' ');
         const draft = await finder.findDraft(id);
-        // One that costs more by now stays, with its plan.
+        // A file that costs more by now stays a draft.
         if (draft !== null && typeof (await startDraft(parts, draft, {}, cost, user)) !== 'string')
           count += 1;
       }
@@ -68,7 +68,7 @@ export function startAllAction(parts: Pick<FileActionContext, 'plans' | 'engine'
   };
 }
 
-/** Each file is capped at its share of the money, which is the most that all may cost. */
+/** Returns what all files cost at most; each start is capped at its share. */
 function totalText(ready: readonly Found[]): string {
   const plans = ready.map(({ plan }) => plan);
   const requests = plans.reduce((sum, plan) => sum + requestsAtMost(plan), 0);
@@ -107,7 +107,7 @@ export function discardAllAction(finder: FileFinder): Action {
     async carryOut(shown) {
       let count = 0;
       for (const draft of shown) {
-        // One that somebody has started since stays.
+        // Somebody may have started the file since.
         if ((await finder.findDraft(draft.id)) === null) continue;
         await discard(draft);
         count += 1;

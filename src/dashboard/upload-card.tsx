@@ -1,10 +1,10 @@
-/** Where a file is dropped or chosen, and what can be done with all that were sent. */
+/** The place to drop files, and the buttons for all files that were sent. */
 import { countOf } from '../core/figures.js';
 import type { Draft } from '../jobs/find-files.js';
 import type { UploadsView } from './gather-dashboard.js';
 import { ActionButton, type Fields, type Sender } from './plain-pages.js';
 
-/** Never renewed, so that a file being chosen or sent is left alone. */
+/** The place to drop files. The script never renews it, so that a chosen file stays chosen. */
 export function UploadCard({ uploads: { roots } }: { uploads: UploadsView }) {
   const [first = ''] = roots;
   return (
@@ -56,13 +56,13 @@ export function UploadCard({ uploads: { roots } }: { uploads: UploadsView }) {
   );
 }
 
-/** Where the buttons are posted. */
+/** Paths of the two buttons for all files. */
 export const DISCARD_PATH = '/uploads/discard-all';
 export const START_ALL_PATH = '/uploads/start-all';
-/** When the newest file that the page showed was received: later ones are not meant. */
+/** The field with the time of the newest file on the page: later files stay as they are. */
 export const UNTIL = 'until';
 
-/** Above the list of files: what can be done with all that were sent and not started. */
+/** The head of the list of drafts, with buttons for all of them. */
 export function SentFiles({ received, viewer }: { received: readonly Draft[]; viewer: Sender }) {
   const newest = Math.max(...received.map(({ changedAt }) => changedAt));
   const fields: Fields = [

@@ -1,4 +1,4 @@
-/** How an uploaded file is read, for people to choose: in words, as links, as a form. Pure. */
+/** Choices of how an uploaded file is read: in words, as links, as a form. Pure. */
 import type { PropsWithChildren } from 'hono/jsx';
 import type { ErrorCode } from '../core/errors.js';
 import { sentenceOf } from '../core/figures.js';
@@ -25,10 +25,10 @@ export function planPath(
   return filePath(id, place === 'drafts' ? fields : [[READ, '1'], ...fields]);
 }
 
-/** In the address of a failed file: its plan is shown, to start it with other choices. */
+/** The field in the address of a failed file that shows its plan. */
 export const READ = 'read';
 
-/** What a refused file needs: links that choose it, else the words of the message. */
+/** Links that solve what a refused file needs, or the advice of the message. */
 export function Remedies(shown: {
   refusal: NonNullable<UploadPlan['refusal']>;
   draft: Draft;
@@ -71,7 +71,7 @@ function chosenText({ column, kind, ...others }: Choice): string {
   return sentenceOf(words.join(': ')).slice(0, -1);
 }
 
-/** Between columns: a row is looked up once, by the first of them that has something. */
+/** Stands between columns: the first column with a value is looked up. */
 const OR_FROM = ', and where it has none, from ';
 
 function columnText(text: string): string {
@@ -102,13 +102,13 @@ const HOPELESS: readonly ErrorCode[] = ['input-binary', 'input-empty', 'input-mi
 /** True if no choice makes a file readable that failed with this code, such as a PDF. */
 export const isHopeless = (code: string | undefined) => HOPELESS.some((each) => each === code);
 
-/** The form of the page: its fields are in more than one card. */
+/** The id of the page's form, whose fields are in several cards. */
 export const PLAN_FORM = 'plan-form';
 
 /** Settings that leave the reading as it is: how much is bought, in which order, what comes out. */
 const RUN_KEYS = 'try maxRequests maxCost priority format sort errorsInclude fill fillOver'.split(' ');
 
-/** How the file is read by a choice, as text that is the same for the same reading. */
+/** Returns a text that is equal for choices that read the file in the same way. */
 export function readingText(choice: Choice): string {
   return new URLSearchParams(fieldsOf(choice).filter(([key]) => !RUN_KEYS.includes(key))).toString();
 }
@@ -130,7 +130,7 @@ export function ChoicesCard(shown: {
   const columns = reading.columns.map(({ name, values }, column): Option => {
     const filled = values.filter((value) => value.trim() !== '');
     const label = [`${column + 1}. ${name}`, ...filled.slice(0, 2)].join(' · ');
-    // As it was chosen: another spelling would be another choice.
+    // The spelling of the choice stays: another one would be planned anew.
     const value = column === at ? chosen[0] : undefined;
     return [value ?? `position:${column + 1}`, label.slice(0, 90), column === at];
   });
@@ -193,7 +193,7 @@ export function ChoicesCard(shown: {
   );
 }
 
-/** A condition of the page's fields; null: every row; `other`: one that they cannot show. */
+/** Returns the condition for the fields, null without one, `other` if they cannot show it. */
 function conditionOf({ where = [] }: Choice, columns: readonly ShownColumn[]) {
   const [text, ...others] = [where].flat();
   if (text === undefined) return null;

@@ -12,14 +12,14 @@ import { ChoicesCard, hasChoices, PLAN_FORM, Remedies } from './upload-choices.j
 import { FILL_KEYS, FillCard } from './upload-fills.js';
 import { costText, type Found, requestsAtMost, runFieldsOf, StartCard } from './upload-start.js';
 
-/** What is known of a file that can be started; `plan` null: it is still being read. */
+/** A file that can be started. `plan`: null while the file is being read. */
 export interface ShownDraft {
   readonly draft: Draft;
   readonly choice: Choice;
   readonly plan: UploadPlan | null;
 }
 
-/** What a file would be read as and cost at most, or why it cannot be read. */
+/** Returns how a file is read and what it costs at most, or why it cannot be read. */
 export function planHeadline(plan: UploadPlan | null): string {
   if (plan === null) return 'The file is being read.';
   const { found, refusal } = plan;
@@ -36,7 +36,7 @@ function kindsText({ identifiers: { byKind } }: Plan): string {
   return counted.join(', ') || 'nothing to look up';
 }
 
-/** A file as it would be read, what it costs, and how to choose otherwise. */
+/** The cards of a plan: how the file is read, what it costs, and the choices. */
 export function PlanCards({ shown: { draft, choice, plan }, viewer }: { shown: ShownDraft; viewer: Viewer }) {
   if (plan === null)
     // The script reloads the whole page once there is a plan.
@@ -54,7 +54,7 @@ export function PlanCards({ shown: { draft, choice, plan }, viewer }: { shown: S
       {refusal !== null && (
         <Remedies refusal={refusal} draft={draft} choice={choice} hasColumns={columns.length > 0} />
       )}
-      {/* The Enter key presses the first button of a form that is drawn: none that buys. */}
+      {/* The Enter key presses the first button of a form: this one buys nothing. */}
       <button type="submit" class="unseen default" form={PLAN_FORM} tabindex={-1}>
         Update the plan
       </button>
@@ -94,7 +94,7 @@ function Figures({ plan, rate }: { plan: Plan; rate: number | null }) {
   return <KeyFigures figures={figures} />;
 }
 
-/** Columns from the left; those that are looked up are shown besides. */
+/** Columns from the left. The columns that are looked up are always shown. */
 const COLUMNS_SHOWN = 8;
 const CELL_AT_MOST = 80;
 
@@ -108,14 +108,14 @@ function FirstRows(shown: { reading: UploadPlan['reading']; chosen: Found['chose
   const left = columns.length - seen.length;
   return (
     <Card id="rows" title="First rows">
-      {/* A wide table is moved by the keyboard, too. */}
+      {/* The keyboard scrolls a wide table, too. */}
       <section class="grid" tabindex={0} aria-label="First rows of the file">
         <table>
           <thead>
             <tr>
               {seen.map(({ name, column, kind }) => (
                 <th scope="col" class={kind && 'picked'}>
-                  {/* Before the list of columns in the form, so that it counts. */}
+                  {/* Stands before the list of columns, because the first value counts. */}
                   <button
                     type="submit"
                     form={PLAN_FORM}

@@ -24,7 +24,7 @@ export function costText(plan: CostPlan & Pick<Plan, 'currency'>, cap: number | 
       : `at most ${countOf(requests, 'paid lookup')}, by its cap`;
   if (requests === 0)
     return plan.requests.most === 0 ? 'no paid lookups' : 'no paid lookups until quota or budget allow them';
-  // While the quota is unknown, every request could be overage: a sum that would only alarm.
+  // While the quota is unknown, every request could be overage: that sum would only alarm.
   const overage = spending !== null && spending.withinQuota !== null && spending.overageRequests > 0;
   // The file waits until the limits cover these.
   const later = deferredIn(plan);
@@ -36,7 +36,7 @@ export function costText(plan: CostPlan & Pick<Plan, 'currency'>, cap: number | 
   return parts.filter(Boolean).join('');
 }
 
-/** The same of a start with a trial or a cap. */
+/** Returns what a start with a trial or a cap costs at most. */
 export function startedText({ plan, settings: { trial, maxRequests } }: Found): string {
   const requests = requestsAtMost(plan);
   const most = Math.min(requests, trial ?? requests, maxRequests ?? requests);
@@ -45,7 +45,7 @@ export function startedText({ plan, settings: { trial, maxRequests } }: Found): 
     : `at most ${countOf(most, 'paid lookup')}${trial === most ? ' at first' : ''}`;
 }
 
-/** Whether its own cap is what leaves requests out: earlier starts may have used it up. */
+/** True if the file's own cap leaves requests out; earlier starts may have used it up. */
 function isCapped(plan: CostPlan, cap: number | null): boolean {
   if (cap === null || deferredIn(plan) === 0) return false;
   const { account } = plan;
@@ -72,7 +72,7 @@ interface Planned {
   readonly columns: Columns;
 }
 
-/** The field of the start's form that has the money that its page showed. */
+/** The field with the cost that the page showed. */
 export const SHOWN_COST = 'shown-cost';
 
 export const SHOWN_READING = 'shown-reading';
@@ -142,7 +142,7 @@ function Costs({ plan, cap }: { plan: Plan; cap: number | null }) {
   );
 }
 
-/** Settings as boxes: their names, what a ticked one sets, and its words. */
+/** Settings with a box: the name, the value of a ticked box, and its words. */
 const BOXES = [
   ['format', 'xlsx', 'The result as an Excel workbook'],
   ['sort', 'none', 'The rows in the order of the file, not the best brands first'],
@@ -217,7 +217,7 @@ function Check(shown: PropsWithChildren<{ choice: Choice; name: string; value: s
   );
 }
 
-/** The fields for the caps of a file. `form`: one that they stand outside of. */
+/** The fields for the caps of a file. `form`: the id of a form that they stand outside of. */
 export function CapFields(shown: { caps: ShownCaps; currency: string | null; form?: string }) {
   const { caps, currency, form } = shown;
   const field = (name: keyof ShownCaps, label: string, step: string, cap: FileCap) => (
@@ -244,13 +244,13 @@ export function CapFields(shown: { caps: ShownCaps; currency: string | null; for
   );
 }
 
-/** Numbers and dates, which "the highest" means something for. */
+/** True for numbers and dates, which have a highest value. */
 function isRanked(cell: string): boolean {
   const value = priorityValueOf(cell);
   return typeof value === 'number' || (typeof value === 'object' && value !== null && /^\d/.test(value.word));
 }
 
-/** The columns whose highest values can be looked up first. */
+/** Returns the columns whose highest values can be looked up first. */
 function ordersOf({ choice, found, columns }: Planned): Option[] {
   const chosen = new Set(found.chosen.map(({ column }) => column));
   return columns.flatMap(({ name, values }, column): Option[] => {

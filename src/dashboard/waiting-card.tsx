@@ -18,7 +18,7 @@ export function WaitingCard(shown: {
   viewer: Sender;
 }) {
   const { file, run, caps, currency, viewer } = shown;
-  // With its run it has a button of its own.
+  // A known run has a button of its own.
   const isForgotten = isUndecided(file.waitsFor) && run === null;
   if (!(hasGoOn(file.waitsFor) || isForgotten) || caps === null || file.file === null) return null;
   const isCrashed = file.waitsFor === 'crashed';
@@ -55,7 +55,7 @@ export function WaitingCard(shown: {
 const WORDS = {
   forgotten: [
     'Look up the rest',
-    'Its first answers are in the result so far: look at them, then decide about the rest.',
+    'The first answers are in the result so far: look at them, then decide about the rest.',
   ],
   crashed: [
     'Read it again',
@@ -64,12 +64,12 @@ const WORDS = {
   ],
   capped: [
     'Raise its cap',
-    'It waits at a cap of its own. A cap is for the whole file: what it has bought already counts ' +
-      'towards it. An empty field is no cap.',
+    'This file reached its own limit. The limit is for the whole file, with what was bought already. ' +
+      'An empty field removes it.',
   ],
   limited: [
     'Its caps',
-    'It waits for quota or budget, which are not set here, and goes on by itself when they allow ' +
-      'it. What it has bought is stored and counts towards its cap.',
+    'This file waits for quota or budget, and continues automatically when they allow it. What was ' +
+      'bought is stored and counts towards its limits.',
   ],
 } as const;

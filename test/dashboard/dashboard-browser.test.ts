@@ -287,7 +287,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(stops.map(({ name }) => name)).toEqual([
       'Skip to the content',
       'Pause all spending',
-      '1 file waits for your word',
+      '1 file waits for your decision',
       '',
       'customers.csv',
       'Kunden März.csv',

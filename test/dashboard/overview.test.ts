@@ -65,7 +65,7 @@ describe('what needs a person', () => {
           waitingFile('limit', { state: { why: 'limit', capMark: '40' } }),
         ],
       }),
-      ['2 files wait for your word: #files, warn', '3 files wait: #files, warn'],
+      ['2 files wait for your decision: #files, warn', '3 files wait: #files, warn'],
     ],
     ['a dead run, by its page', { runs: [dead] }, ['1 run is dead: /runs/r-dead, bad']],
     ['two dead runs', { runs: [dead, { ...dead, id: 'r-2', key: 'b' }] }, ['2 runs are dead: #files, bad']],
@@ -182,6 +182,6 @@ describe('a run without a match', () => {
       runs: [runRecord({ status: 'stopped', stop: { type: 'halted', halt: HALTS.unmatched } })],
     });
     const needs = needsOf({ data, uploads: { roots: [], received: [] } });
-    expect(needs).toContainEqual({ text: '1 run waits for your word', path: '#files', tone: 'warn' });
+    expect(needs).toContainEqual({ text: '1 run waits for your decision', path: '#files', tone: 'warn' });
   });
 });

@@ -146,7 +146,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.keyboard.press('Enter');
     await page.getByText('1,380 companies are left.').waitFor();
     await page.keyboard.press('Enter');
-    await page.getByText('It is started as soon as there is room for it.').waitFor();
+    await page.getByText('Queued: it starts as soon as there is room.').waitFor();
     await page.clock.runFor(15_000);
     await page.getByRole('status').waitFor({ state: 'detached' });
 

@@ -315,7 +315,7 @@ describe('a start', () => {
     };
     expect(await press('0')).toMatchObject({
       path: `/files/${upload.id}`,
-      sentence: expect.stringContaining('it may cost more now than the page showed'),
+      sentence: expect.stringContaining('the file may cost more now than the page showed'),
     });
     expect(await readdir(join(root, 'waiting'))).toEqual([]);
     await press('1.5');

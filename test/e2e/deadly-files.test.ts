@@ -93,7 +93,7 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
 
     // Its page says so, and its button has it read again.
     const { get, press } = await signIn(dashboardUrl(up));
-    expect(await get('/')).toContain('1 file waits for your word');
+    expect(await get('/')).toContain('1 file waits for your decision');
     const page = await get(`/files/${(await readRecord(waiting))?.id}`);
     expect(page).toContain('The program ended three times while it read this file and no other');
     await press(await (await press(page, 'Go on')).text(), 'Go on');

@@ -44,7 +44,7 @@ onEngines([redisEngine(), embeddedEngine()].map(inLongTests), (engine) => {
     const { runs } = await statusOf(scene);
     const id = runs.find(({ label }) => label.endsWith(file))?.id;
     const { get, press } = await signIn(dashboardUrl(up));
-    expect(await get('/')).toContain('1 file waits for your word');
+    expect(await get('/')).toContain('1 file waits for your decision');
     const page = await get(`/runs/${id}`);
     expect(page).toMatch(/<span class="verdict[^>]*>Waiting</);
     expect(page).toMatch(/data-part="headline">0 of 50 found: is `website` the right column\?/);

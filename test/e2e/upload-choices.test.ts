@@ -156,7 +156,7 @@ test('a file that waits at its cap goes on when a person raises it on its page, 
   await scene.until('waiting', 1);
   await expect.poll(() => person.get(run)).toContain('>Go on<');
   const page = await person.get(run);
-  expect(page).toContain('It waits at a cap of its own.');
+  expect(page).toContain('This file reached its own limit.');
   expect(page).toMatch(/<input[^>]*name="maxRequests"[^>]*value="7"/);
   // Without a higher one nothing would happen.
   const same = await person.press(page, 'Go on');
@@ -294,7 +294,7 @@ test('files that were sent together are started in one go, for what the question
     'Start 2 files?',
     'Together at most 17 paid lookups.',
     'one.csv: at most 12 paid lookups.',
-    'To be looked at first, and left: names.csv.',
+    'Not started, because they need a look first: names.csv.',
   ])
     expect(question).toContain(words);
   expect([meter.requests.length, await scene.list('inbox')]).toEqual([0, []]);
