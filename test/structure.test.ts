@@ -71,7 +71,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   app: 975,
   jobs: 4_475,
   library: 1_515,
-  dashboard: 5_700,
+  dashboard: 5_695,
   commands: 2_810,
   roots: 355,
 };
