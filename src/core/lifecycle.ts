@@ -62,7 +62,10 @@ export function succeeds(promise: Promise<unknown>): Promise<boolean> {
   );
 }
 
-/** Returns the result; undefined after `ms` and a turn, which reads what came in a standstill. */
+/**
+ * Returns the result, or undefined after `ms` milliseconds: for closes that may hang. One more turn
+ * of the event loop reads what arrived while the process stood still.
+ */
 export async function withinDeadline<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   const settled = new AbortController();
   const { signal } = settled;

@@ -47,6 +47,7 @@ interface LogOptions {
 /** Opens the log, with synchronous writes that survive a kill. Throws `output-unwritable`. */
 export function openLog({ level, file, stderr, isText = false }: LogOptions): {
   readonly log: Log;
+  /** Opens the file again, after rotation. */
   reopen(): void;
 } {
   const opened = file === null ? null : openFile(file);

@@ -13,7 +13,7 @@ export type Remedy =
 /** A text, in parts where it names settings. It survives JSON. */
 export type Phrase = string | readonly (string | Remedy)[];
 
-/** How the reader names settings: as flags, as keys of a settings file, or like a page. */
+/** How to name settings: as flags, as keys of a settings file, or by a function, for pages. */
 export type Naming = 'flags' | 'keys' | ((remedy: Remedy) => string);
 
 /** Tags a template that names settings. Texts that are filled in never change. */

@@ -16,7 +16,7 @@ import { basename, dirname, join } from 'node:path';
 /** The most bytes that are read; real files of this sort are far smaller. */
 export const PLAIN_BYTES_AT_MOST = 1_048_576;
 
-/** Returns the descriptor that a path of this process names, as `<(command)` does; else null. */
+/** Returns the descriptor of this process that a path names, as `<(command)` does; else null. */
 export function ownDescriptor(path: string): number | null {
   if (path === '/dev/stdin') return 0;
   const number = /^(?:\/dev\/fd\/|\/proc\/self\/fd\/)(\d+)$/.exec(path)?.[1];

@@ -1,4 +1,4 @@
-/** Temporary files of this user. An open one loses its name, or the next process removes it. */
+/** Temporary files of this user: nameless once open, or else removed by the next process. */
 import { randomBytes } from 'node:crypto';
 import { openSync, rmSync } from 'node:fs';
 import { lstat, open, readdir, rm } from 'node:fs/promises';

@@ -35,6 +35,6 @@ export function userAtHost(): string {
 /** Returns when a process started, in ticks since the boot. */
 function startOf(pid: number): string {
   const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '');
-  // The name before it may hold blanks and parentheses; the start is 20th after it (proc(5)).
+  // The name in parentheses may hold blanks and `)`; the start is the 20th field after it.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }

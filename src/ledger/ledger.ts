@@ -106,7 +106,7 @@ export interface ExchangeRequest {
   readonly pace: PaceChange | null;
   readonly take: readonly PermitRequest[];
   readonly look: LookRequest | null;
-  /** How long a permit may be held before it counts as sent: the total time-out and 10 s. */
+  /** How long a permit may be held before it counts as sent: the total time-out plus 10 s. */
   readonly permitMs: number;
   /** null for an account whose period never ends. */
   readonly turn: Turn | null;
@@ -195,7 +195,7 @@ export const LEDGER_STATE = {
     isProven: flag,
     /** Requests for it that count in `sent` and are given back with the proof. */
     booked: count,
-    /** Rises of the usage between two looks since the last proof, without requests of ours. */
+    /** Rises of the usage between looks since the last proof, without other requests of ours. */
     rises: count,
   }),
   /** When a person last ordered a request beyond the limit; 0 for never. */
@@ -244,7 +244,7 @@ export interface Spending extends Pick<Reading, 'quota' | 'period'> {
 }
 
 export interface Ledger {
-  /** Keeps answers, settles permits, applies the reading, grants permits: in one step and order. */
+  /** Keeps answers, settles, applies the reading, grants: one atomic step, in this order. */
   exchange(request: ExchangeRequest, outcomes?: readonly NewOutcome[]): Promise<ExchangeAnswer>;
   /**
    * Returns the account unchanged, with expired permits counted as sent; `epoch` is empty if there

@@ -26,7 +26,7 @@ export type Fetched = Pick<PaidAnswer, 'outcome' | 'fetchedAt'>;
 
 /** Takes answers whose exchange has failed. */
 export interface AnswerSpool {
-  /** Resolves with the store's date once it is durable. Rejects if it is on disk only, or lost. */
+  /** Resolves with the store's date once it has the answer. Rejects if that is on disk or lost. */
   record(answer: Fetched): Promise<number>;
   /** Writes answers to disk at once. Returns why they are not in the store. */
   leave(answers: readonly Fetched[]): Promise<Error>;

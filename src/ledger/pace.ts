@@ -102,7 +102,7 @@ export type PaceWatch = ReturnType<typeof createPaceWatch>;
  *   unmeasured  almost nothing was accepted before the refusal: the rate grows in large steps,
  *               until a refusal beside accepted requests, or until it holds no request back
  *   guessed     the rate comes from answers: it rises at once to what requests under way prove,
- *               then fast, until the next refusal. So is a rate from before this process
+ *               then fast, until the next refusal. A rate from before this process is a guess
  *   known       a rate was refused: growth is fast far below it and slow near it
  */
 export function createPaceWatch(startedAt: number) {

@@ -1,5 +1,5 @@
 /**
- * Judges what an account may do, from the store's numbers alone. Its modes:
+ * Judges what an account may do, from the store's numbers alone. An account's modes:
  *
  *   opening   no useful answer since a run began (or for 5 minutes): requests go one at a time,
  *             not counting those of dead processes, so that a wrong token or a spent quota costs
@@ -54,7 +54,7 @@ export function limitOf(state: Limits): number | null {
   return quota === null ? null : quota + overageOf(state);
 }
 
-/** Returns the overage that `--max-cost` still allows, or Infinity. What may be overage counts. */
+/** Returns the overage that `--max-cost` still allows, or Infinity. Possible overage counts. */
 export function overageLeftFor(run: RunSpending | null): number {
   if (run === null || run.maxOverageRequests === null) return Infinity;
   return Math.max(0, run.maxOverageRequests - run.overageRequests - run.overageInFlight);

@@ -39,7 +39,7 @@ export const RULES = {
   dateAgreesMs: 1.5 * DAY_MS,
   /** An answer opens the next period at the latest this long after the first one that named it. */
   periodGraceMs: 900_000,
-  /** How long after a period it is safe to ask for the next: set clocks differ by less. */
+  /** How long after a period it is safe to ask for the next: well-kept clocks differ by less. */
   turnMarginMs: 900_000,
   /** Days whose use an account keeps. */
   daysKept: 62,

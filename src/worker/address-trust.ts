@@ -1,6 +1,6 @@
 /**
  * Judges the address of the service. Until an answer to a run shows the service, a worker sends one
- * request at a time for it: a wrong address costs one, or five if it answers in JSON.
+ * request at a time for it: a wrong address costs one request, or five if it answers in JSON.
  */
 import pLimit from 'p-limit';
 import type { NewOutcome } from '../core/outcome.js';

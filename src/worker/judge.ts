@@ -16,7 +16,7 @@ const REFUSED_MS = 3_000;
 /** Time for a second try at an unknown name or an untrusted certificate. */
 const LASTING_MS = 500;
 
-/** How far an answer is from the service: any web server says "not found" of an unknown path. */
+/** Whether an answer is the service's: any web server says "not found" of an unknown path. */
 export type Trust = 'trusted' | 'untrusted' | 'not_the_service';
 
 export interface Address {

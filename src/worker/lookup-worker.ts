@@ -134,7 +134,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       const until = governor.state && waitsUntil(governor.state);
       return context.gauge.outage ?? (until !== null && until > clock.now() ? sayWait(until) : null);
     },
-    /** When the longest wait of an identifier ends; in the past without one. */
+    /** When the longest wait of an identifier ends; in the past if none waits long. */
     get retryAt(): number {
       return context.gauge.retryAt;
     },
@@ -164,7 +164,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       if (found > 0) log.info({ answers: found }, 'stored the paid answers that were on disk');
       worker?.run().catch((error) => log.error({ err: error }, 'the worker ended'));
     },
-    /** Works once over a chunk outside the queue. `stop` prevents further requests. */
+    /** Works once over a chunk from outside the queue. `stop` prevents further requests. */
     resolve(
       data: ChunkData,
       stop: AbortSignal,
@@ -180,9 +180,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     /** Resolves when every ended request is settled, or after a while. Never rejects. */
     settled: () => governor.flushed(FLUSHED_WITHIN_MS),
     resumeRun: (run: string): void => halts.forget(run),
-    /**
-     * Stops once: resolves when requests in flight have ended and are recorded, or in `deadlineMs`.
-     */
+    /** Sends nothing more; resolves when requests in flight are recorded, or after `deadlineMs`. */
     stop(deadlineMs: number): Promise<void> {
       ending ??= endWorker(context, log, deadlineMs, {
         stop: () => stopping.abort(new Error('stopping')),

@@ -7,7 +7,7 @@ import type { Answer } from '../brand-api/read-answer.js';
 
 const REFUSALS_AT_LEAST = 5;
 const LASTING_MS = 5_000;
-/** At this rate a request is not refused for its pace. */
+/** At this rate or a lower one, no request is refused for its pace. */
 export const SLOW_RATE = 1;
 
 export interface UsageOfQuota {
