@@ -66,7 +66,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'local-service': 1_675,
   ledger: 1_640,
   engine: 8_845,
-  worker: 2_055,
+  worker: 2_050,
   run: 10_630,
   app: 975,
   jobs: 4_475,
@@ -75,7 +75,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   commands: 2_810,
   roots: 355,
 };
-const CEILING_OF_ALL = 55_585;
+const CEILING_OF_ALL = 55_570;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

@@ -67,10 +67,7 @@ export function trustRequest({ socket }: IncomingMessage, { silenceMs } = SERVER
   socket.setTimeout(silenceMs);
 }
 
-/**
- * Creates a server that slow clients cannot occupy: it ends connections that are not trusted soon,
- * and when there are too many, the oldest of them for a new one.
- */
+/** Creates a server that slow clients cannot occupy: untrusted connections end soon or give way. */
 export function createGuardedServer(listener: RequestListener, limits = SERVER_LIMITS): Server {
   const { connections, headersMs, strangerMs, requestMs } = limits;
   const server = createServer({
