@@ -20,7 +20,7 @@ const run = (
 });
 const paidRun = { plan: 'paid', overage: 1_724, quotaCap: 900 } as const;
 
-test('uses those of live runs, of which the ledger knows the lowest', () => {
+test('the terms are those of live runs, whose lowest the ledger has', () => {
   const ledger = { now: NOW, overage: 3, quotaCap: 40 };
   const runs = [run({ plan: 'unspecified' }), run(paidRun, 'running')];
   expect(termsOf(ACCOUNT, ledger, runs, FREE)).toEqual({ plan: 'paid', overage: 3, quotaCap: 40 });
@@ -28,23 +28,26 @@ test('uses those of live runs, of which the ledger knows the lowest', () => {
 
 const IDLE = { now: NOW, overage: 0, quotaCap: null };
 
-test.each([FREE, PAID])('without a live run uses those of the newest run, whatever is set: %j', (given) => {
-  const runs = [run(paidRun), run({ plan: 'free' })];
-  expect(termsOf(ACCOUNT, IDLE, runs, given)).toEqual({ plan: 'paid', overage: 1_724, quotaCap: 900 });
-});
+test.each([FREE, PAID])(
+  'the terms without a live run are those of the newest run, whatever is set: %j',
+  (given) => {
+    const runs = [run(paidRun), run({ plan: 'free' })];
+    expect(termsOf(ACCOUNT, IDLE, runs, given)).toEqual({ plan: 'paid', overage: 1_724, quotaCap: 900 });
+  },
+);
 
-test('does not count a killed run as live', () => {
+test('the terms do not come from a killed run', () => {
   expect(termsOf(ACCOUNT, IDLE, [run(paidRun, 'running', NOW - 30_000)], FREE)).toMatchObject({
     overage: 1_724,
   });
 });
 
-test('ignores runs of other accounts', () => {
+test('the terms ignore runs of other accounts', () => {
   const runs = [run({ ...paidRun, account: 'another' }, 'running')];
   expect(termsOf(ACCOUNT, IDLE, runs, FREE)).toEqual({ plan: null, overage: 0, quotaCap: null });
 });
 
-test('uses the settings where there was no run, and for `up` while none is live', () => {
+test('the terms are the settings without any run, and for `up` without a live one', () => {
   const given = { plan: 'paid', overage: 500, quotaCap: 70 };
   expect(termsOf(ACCOUNT, IDLE, [], PAID)).toEqual(given);
   expect(termsOf(ACCOUNT, IDLE, [run(paidRun)], { ...PAID, isHost: true })).toEqual(given);

@@ -14,7 +14,7 @@ const REPORT = {
 
 const ENDED: EndedRun = { input: 'a "b".csv', exitCode: 0, endedAt: 1_700_000_000_500, report: REPORT };
 
-it('has values of our own names, each with the input, and what is not known is left out', async () => {
+it('the file has our metrics, each with the input, without unknown values', async () => {
   const lines = (await metricsText(ENDED, null)).trimEnd().split('\n');
   const values = lines.filter((line) => line !== '' && !line.startsWith('#'));
   for (const line of values)
@@ -33,7 +33,7 @@ it('has values of our own names, each with the input, and what is not known is l
   expect(values.join()).not.toContain('limit_left');
 });
 
-it('keeps when a run was last complete, and replaces the file in one step', async () => {
+it('the file keeps the time of the last complete run, and is replaced in one step', async () => {
   const folder = await temporaryFolder();
   const path = join(folder, 'nightly.prom');
   await writeMetricsFile(path, ENDED);
@@ -47,7 +47,7 @@ it('keeps when a run was last complete, and replaces the file in one step', asyn
   expect(await readdir(folder)).toEqual(['nightly.prom']);
 });
 
-it('throws where it cannot be written, and leaves the earlier one and nothing else', async () => {
+it('a file that cannot be written throws, and leaves only the earlier one', async () => {
   const folder = join(await temporaryFolder(), 'textfiles');
   await mkdir(folder);
   await writeFile(join(folder, 'x.prom'), 'earlier\n');

@@ -163,7 +163,7 @@ it.each([
   ['127.0.0.1', '10.0.0.7', 421],
   ['0.0.0.0', 'up.team.svc.cluster.local:9464', 200],
   ['0.0.0.0', 'evil.example', 421],
-])('the Host header: on %s, %s: %i', async (host, named, status) => {
+])('a server on %s answers the Host header %s with %i', async (host, named, status) => {
   const url = (await served(createMetrics(), { host })).replace('0.0.0.0', '127.0.0.1');
   expect(await statusFor(url, named)).toBe(status);
 });

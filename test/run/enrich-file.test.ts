@@ -123,7 +123,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect((await run({ input, asked: { format: 'csv' } })).end.type).toBe('finished');
   });
 
-  it('is known with the path of its result, unless that moves with its inbox or is not a file', async () => {
+  it('has the path of its result on record, unless that moves with its inbox or is not a file', async () => {
     const input = 'website\nb1.com\n';
     const { run: own } = await run({ input });
     expect(own.settings.output).toBe(join(folder, 'list.enriched.csv'));
@@ -133,7 +133,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(dropped.run.settings.output).toBeUndefined();
   });
 
-  it('reports to outside viewers what it found stored, and counts it once for the caller', async () => {
+  it('reports stored answers to outside viewers, and counts them once for the caller', async () => {
     await run({ input: 'website\nb1.com\nb2.com\n' });
     const seen: number[] = [];
     const { run: record } = await run({
@@ -147,7 +147,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(seen[0]).toBe(2);
   });
 
-  it('with --waterfall asks for the next column where nothing was found', async () => {
+  it('with --waterfall looks up the next column after "not found"', async () => {
     const result = await run(WAVES);
     const asked = ['b1.com', 'b3.com', 'nobody.com', 'none.com', 'nothing.com'];
     expect([...place.billed.keys()].sort()).toEqual(asked.map((value) => `domain:${value}`));
@@ -186,7 +186,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(await readdir(folder)).not.toContain('list.enriched.partial.csv');
   });
 
-  it('asks before it spends; after a no nothing was asked for or written, and the run is over', async () => {
+  it('asks before it spends; after a no it has sent and written nothing, and is over', async () => {
     const asked: number[] = [];
     const confirm = async ({ requests }: SpendingQuestion) => asked.push(requests) < 0;
     const declined = run({ input: LIST, runtime: { confirm } });

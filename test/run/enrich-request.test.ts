@@ -13,18 +13,18 @@ const REQUEST: Request = {
 };
 const KEY = runKey('hash', REQUEST);
 
-it('is 32 hexadecimal digits', () => {
+it('a run key is 32 hexadecimal digits', () => {
   expect(KEY).toMatch(/^[0-9a-f]{32}$/);
 });
 
-it('does not depend on the order of settings, nor on those that choose no identifier', () => {
+it('a run key ignores the order of settings, and settings that choose no identifier', () => {
   const { columns, ...others } = REQUEST.settings;
   const settings = { ...others, sort: 'none', columns } as const;
   const changed = { ...REQUEST.runSettings, maxRequests: 7, quotaCap: 5 };
   expect(runKey('hash', { settings, runSettings: changed })).toBe(KEY);
 });
 
-it('is one key for the same conditions on rows, in any order and case', () => {
+it('a run key is the same for conditions on rows in any order and case', () => {
   const [one, other] = [
     { column: 'country', wants: 'value', value: 'DE' },
     { column: 'note', wants: 'filled', value: '' },
@@ -35,7 +35,7 @@ it('is one key for the same conditions on rows, in any order and case', () => {
   expect(keyOf([one])).not.toBe(keyOf([other]));
 });
 
-it('differs for other content', () => {
+it('a run key differs for other content', () => {
   expect(runKey('other', REQUEST)).not.toBe(KEY);
 });
 
@@ -56,13 +56,13 @@ it.each<[string, Partial<Request['settings']>, Partial<Request['runSettings']>?]
   ['another service', {}, { service: 'https://other.example' }],
   ['another --allow-nsfw', {}, { allowNsfw: 'true' }],
   ['--refresh', {}, { refresh: true }],
-])('differs for %s', (_what, changed, changedForAll = {}) => {
+])('a run key differs for %s', (_what, changed, changedForAll = {}) => {
   const settings = { ...REQUEST.settings, ...changed };
   const changedSettings = { ...REQUEST.runSettings, ...changedForAll };
   expect(runKey('hash', { settings, runSettings: changedSettings })).not.toBe(KEY);
 });
 
-it('ids are unique, and begin with their day', () => {
+it('run ids are unique and begin with their day', () => {
   const now = Date.UTC(2026, 0, 31, 23, 59);
   expect(newRunId(now)).toMatch(/^r-20260131-[0-9a-f]{8}$/);
   expect(newRunId(now)).not.toBe(newRunId(now));

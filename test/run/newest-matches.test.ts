@@ -45,7 +45,7 @@ describe('the engine', () => {
     expect([kept.length, kept[0], kept.at(-1)]).toEqual([Math.min(count, 20), first, last]);
   });
 
-  it('is told at most once a second, of what is new, and at the end of all', async () => {
+  it('gets new matches at most once a second, and all at the end', async () => {
     const values = keyValues();
     const at = { ms: 0 };
     const { find, look, end } = follow(values, 1, at);
@@ -65,7 +65,7 @@ describe('the engine', () => {
     expect(values.told).toHaveLength(2);
   });
 
-  it('keeps those of the newest thirty runs, and nothing of a run without a match', async () => {
+  it('keeps the matches of the newest thirty runs, and no entry of a run without any', async () => {
     const old = (at: number) => ({ name: `r-old-${at}`, text: '[]', ageMs: 1_000 + at });
     const values = keyValues(Array.from({ length: 40 }, (_, at) => old(at)));
     await follow(values, 0).end();
@@ -94,7 +94,7 @@ describe('a page', () => {
       run,
     );
 
-  it('gets name, score and colour of what is still stored, cut to a length', async () => {
+  it('gets name, score and colour of brands that are still stored, cut to a length', async () => {
     const acme = { name: 'A'.repeat(500), qualityScore: 0.5, colors: [{ hex: '#112233', type: 'accent' }] };
     const found = [stored(acme), null, stored({ domain: 'beta.com', name: 7 })];
     expect(await read('["domain:acme.com","domain:gone.com","ticker:BETA"]', found)).toEqual([

@@ -94,7 +94,7 @@ describe('with --quiet', () => {
   });
 });
 
-it('shows what another run bought meanwhile, so that the counts add up', () => {
+it('the summary shows purchases of another run, so that its counts add up', () => {
   const identifiers = { matched: 1_390, notFound: 10, beingFetched: 0, failed: 0, deferred: 0, stored: 900 };
   const lines = summaryOf({
     scan: { answers: { wanted: 1_400 } as Scan['answers'] },
@@ -106,24 +106,24 @@ it('shows what another run bought meanwhile, so that the counts add up', () => {
   );
 });
 
-it('does not attribute unreported purchases of killed workers to another run', () => {
+it('the summary attributes no unreported purchases of killed workers to another run', () => {
   const tally = { matched: 1, requests: 1, billed: 1 };
   const lines = summaryOf({ tally, spent: 3 });
   expect(lines[1]).toContain('0 already stored, 1 duplicate row');
 });
 
-it('names the JSON report when there is no page', () => {
+it('the summary names the JSON report if there is no page', () => {
   expect(summaryOf({})).toContain('report: customers.report.json');
 });
 
-it('counts every status of rows', () => {
+it('the summary counts every status of rows', () => {
   const rows = { matched: 1_200, not_found: 30, failed: 4, invalid: 3, skipped: 2, deferred: 1 };
   expect(summaryOf({ rows })[0]).toBe(
     'Finished, 4 rows failed: 1,200 matched, 30 not found, 4 failed, 3 invalid, 2 skipped, 1 deferred of 1,240 rows',
   );
 });
 
-it('shows overage and account where there are any', () => {
+it('the summary shows overage and account if there are any', () => {
   const spent = { quota: 50, overage: 3, sent: 52, others: 1 };
   const ledger = ledgerState({ ...spent, run: runSpending({ requests: 52 }) });
   const lines = summaryOf({ ledger, overageBilled: 3 });
@@ -136,7 +136,7 @@ it('shows overage and account where there are any', () => {
   );
 });
 
-it('shows what killed workers may have spent where there is any', () => {
+it('the summary shows requests that killed workers may have spent', () => {
   const tally = { requests: 2, billed: 2 };
   expect(summaryOf({ tally, spent: 5 })).toContain(
     'perhaps billed: 3 more, in flight when their worker ended',
@@ -146,13 +146,13 @@ it('shows what killed workers may have spent where there is any', () => {
   expect(summaryOf({ tally, spent: 1 }).join('\n')).not.toContain('killed');
 });
 
-it('mentions brands without a score', () => {
+it('the summary mentions brands without a score', () => {
   const lines = summaryOf({ facts: { quality: { poor: 1, acceptable: 0, high: 1_000, unscored: 2 } } });
   expect(lines).toContain('quality of 1,003 brands: 1,000 high, 0 acceptable, 1 poor, 2 unscored');
   expect(summaryOf({ rows: { not_found: 4 } }).join('\n')).not.toContain('quality');
 });
 
-it('mentions scores from different weeks', () => {
+it('the summary mentions scores from different weeks', () => {
   const week = 7 * 86_400_000;
   const near = { oldestFetchedAt: STARTED_AT - week, newestFetchedAt: STARTED_AT };
   expect(summaryOf({ facts: near }).join('\n')).not.toContain('--refresh');
@@ -162,7 +162,7 @@ it('mentions scores from different weeks', () => {
   );
 });
 
-it('shows causes of failures and wrong lines, the most frequent first, a few of each', () => {
+it('the summary shows a few causes of failures and wrong lines, the most frequent first', () => {
   const reason = (at: number) => ({ code: 'answer', text: `reason ${at}` }) as const;
   const failures = counterOf(Array.from({ length: 8 }, (_, at) => [reason(at), at + 1] as const));
   const invalid = [1, 2, 3, 4].map((line) => ({ line, value: 'x', reason: { code: 'not_domain' } as const }));
@@ -177,7 +177,7 @@ it('shows causes of failures and wrong lines, the most frequent first, a few of 
   expect(lines.filter((line) => line.startsWith('line '))).toHaveLength(3);
 });
 
-it('names the files, and a partial one as such', () => {
+it('the summary names the files, and marks a partial one', () => {
   const lines = summaryOf({ isComplete: false, errors: 'customers.errors.csv', seconds: 200 });
   expect(lines).toContain('output: customers.enriched.csv (partial)');
   expect(lines).toContain('rows without an answer: customers.errors.csv');

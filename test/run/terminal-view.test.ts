@@ -168,7 +168,7 @@ describe('on a terminal', () => {
   });
 });
 
-it.each([true, false])('escapes control characters from service and file (terminal: %s)', (isTTY) => {
+it.each([true, false])('control characters of service and file are escaped (terminal: %s)', (isTTY) => {
   const { view, written, pass } = createScreen({ isTTY, columns: 300 });
   pass(10_000);
   view.update({ ...ASKING, outage: 'said \u001b[2J\u009bA\u202e\nbrand-enrich: done' });
@@ -318,7 +318,7 @@ describe('the quota', () => {
     expect(said().match(/spend it/g)).toHaveLength(1);
   });
 
-  it('what the first request told is said only if it costs more or is not enough', async () => {
+  it('the estimate is repeated after the first request only if it costs more or is not enough', async () => {
     const { open, askIn, said } = question(false);
     const view = open();
     const unknown = { ...FREE, withinQuota: null, quotaLeft: null, deferred: null };

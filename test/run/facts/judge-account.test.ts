@@ -34,7 +34,7 @@ describe('an account', () => {
     [{ quotaCap: 4, overage: 5, sent: 6 }, [true, 3, 0, 3, 2, 0]],
     [{ quota: 10, closedAt: NOW }, [false, 10, 10, 0, 0, 0]],
     [{ quota: 10, isPaused: true }, [true, 10, 10, 0, 0, 0]],
-  ])('%j: what is left', (state, figures) => {
+  ])('of %j has the right rest', (state, figures) => {
     const { hasRoom, left, quotaLeft, overageLeft, overageUsed, beyond } = judgeAccount(ledgerState(state));
     expect([hasRoom, left, quotaLeft, overageLeft, overageUsed, beyond]).toEqual(figures);
   });
@@ -49,7 +49,7 @@ describe('an account', () => {
     // Of a month that is over by the service's clock.
     [{ quota: 100, sent: 100, period: '2026-11-01', now: Date.UTC(2026, 11, 1) }, false],
     [{ quota: 100, sent: 100, period: '2026-11-01', now: Date.UTC(2026, 11, 1), behindMs: 1 }, true],
-  ])('%j: 80 %% of the limit is used: %s', (state, isNear) => {
+  ])('of %j has used 80 %% of its limit: %s', (state, isNear) => {
     expect(judgeAccount(ledgerState(state)).isNearLimit).toBe(isNear);
   });
 

@@ -37,7 +37,7 @@ const HELD_BANNERS: Readonly<Record<Hold, RegExp>> = {
 };
 const ADA = { by: 'ada@office', at: NOW };
 
-it('histories look the same from everywhere', CASES, async () => {
+it('the terminal, the page and the documents judge every history alike', CASES, async () => {
   const seen = new Set<string>();
   for (let seed = 1; seed <= HISTORIES; seed += 1) {
     const { runs, ledger, others, gone } = historyOf(diceOf(seed));

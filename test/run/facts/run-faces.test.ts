@@ -63,7 +63,7 @@ it.each<[string, History, Standing, RunState, RunHold?]>([
   expect(judgeRuns(data)).toMatchObject([{ standing, state, ...why }]);
 });
 
-it('a run waits behind those that are there, not behind one whose process is gone', () => {
+it('a run waits behind live runs, not behind one whose process is gone', () => {
   const first = runRecord({ id: 'first', asOf: NOW - 60_000, label: { host: 'h', name: 'first.csv' } });
   const second = runRecord({ id: 'second', asOf: NOW - 30_000 });
   const queuedOf = (gone: string[]) => {

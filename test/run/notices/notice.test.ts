@@ -90,7 +90,7 @@ describe('a notice', () => {
 });
 
 describe('the e-mail', () => {
-  it('contains all of it as text', () => {
+  it('contains the whole notice as text', () => {
     const notice = noticeFor({ ...PAID, rows: { matched: 1_200, failed: 2 } });
     expect(noticeMail(notice)).toEqual({
       subject: 'host: customers.csv: finished, 2 rows failed',

@@ -117,7 +117,7 @@ describe('a file of an inbox', () => {
     else expect(recorder.notices).toMatchObject([{ ...expected, rows: null, report: null }]);
   });
 
-  it('is reported with the final path of its report, and the next one without it', () => {
+  it('is reported with the final path of its report, and the next file without it', () => {
     const { recorder, inbox } = notices();
     const result = resultOf();
     inbox.note(job, ended(result));

@@ -88,7 +88,7 @@ async function runIn(
 }
 
 describe.each(TABLE_FORMATS)('an output as %s', (format) => {
-  it('tells what is new, changed and gone, and nothing else', async () => {
+  it('gives the brands that are new, changed and gone, and no others', async () => {
     const folder = await temporaryFolder();
     const first = await runIn(folder, FIRST, BEFORE, { format });
     expect(first.report).toMatchObject({ since: null, new: 5, changed: 0, vanished: 0, unchanged: 0 });
@@ -116,7 +116,7 @@ describe.each(TABLE_FORMATS)('an output as %s', (format) => {
   });
 });
 
-it('compares the columns of --fields, and finds identifiers without a column of kinds', async () => {
+it('changes compare the columns of --fields, and find identifiers without a column of kinds', async () => {
   const folder = await temporaryFolder();
   const some = { format: 'csv', fields: ['description', 'name', 'domain'] } as const;
   await runIn(folder, FIRST, BEFORE, some);
@@ -124,7 +124,7 @@ it('compares the columns of --fields, and finds identifiers without a column of 
   expect(report).toMatchObject({ new: 1, changed: 0, unchanged: 3, vanished: 1, failed: 1 });
 });
 
-it('writes JSON lines where the name says so', async () => {
+it('changes are JSON lines if their file name says so', async () => {
   const folder = await temporaryFolder();
   await runIn(folder, FIRST, BEFORE, { format: 'jsonl' });
   const { text } = await runIn(folder, SECOND, AFTER, { format: 'jsonl', file: 'changes.jsonl' });
@@ -136,7 +136,7 @@ it('writes JSON lines where the name says so', async () => {
   expect(lines).toContainEqual({ change: 'vanished', ...gone, fields: [], status: null });
 });
 
-it('takes a file that is not the output of a run as none, and says so', async () => {
+it('changes ignore a file that is not the output of a run, and say so', async () => {
   const folder = await temporaryFolder();
   await writeFile(join(folder, 'out.csv'), 'a,b\n1,2\n3,4\n');
   const { report, notices } = await runIn(folder, FIRST, BEFORE, { format: 'csv' });

@@ -17,7 +17,7 @@ function asBrand(value: unknown): Brand {
 const BEYOND = '{"employees":1e400,"foundedYear":-1e400}';
 
 describe('the default columns', () => {
-  it('are in the order of the design', () => {
+  it('are in the documented order', () => {
     expect(DEFAULT_COLUMNS.map((column) => column.name).join(' ')).toBe(
       'status kind identifier name domain quality_score quality_tier description industry employees ' +
         'founded_year country city logo_url icon_url color claimed is_nsfw id urn source duplicate_of fetched_at error',
@@ -96,11 +96,11 @@ it.each([
   [['error', 'name', 'name', 'identifier', 'status'], 'status identifier name fetched_at error'],
   [['+esg.rating', '+name'], 'status identifier esg_rating name fetched_at error'],
   [['qualityScore', 'duplicate_of'], 'status identifier quality_score duplicate_of fetched_at error'],
-])('columnsFor: for %j are %s', (fields, expected) => {
+])('columnsFor(%j) returns %s', (fields, expected) => {
   expect(names(fields)).toBe(expected);
 });
 
-it('--fields knows every default column, and no other', () => {
+it('--fields accepts every default column, and no other', () => {
   expect(DEFAULT_COLUMNS.map(({ name }) => name)).toEqual(COLUMN_NAMES);
 });
 

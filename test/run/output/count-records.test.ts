@@ -54,11 +54,11 @@ describe('counting CSV records', () => {
     ['a\nb\n', 1, { hasHeader: true }],
     ['"h\nh",x\n', 0, { hasHeader: true }],
     ['', 0, { hasHeader: true }],
-  ])('finds in %j %i', (text, records, changes = {}) => {
+  ])('of %j gives %i', (text, records, changes = {}) => {
     for (const piece of [1, 2, 3, 1000]) expect(count(text, { ...CSV, ...changes }, piece)).toBe(records);
   });
 
-  it('finds as many as csv-stringify wrote', () => {
+  it('gives the number that csv-stringify wrote', () => {
     const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', ';', '\n', '\r', 'é', ' ') });
     const rows = fc.array(fc.array(cell, { minLength: 2, maxLength: 2 }), { minLength: 1, maxLength: 6 });
     const lineEnds = fc.constantFrom<'\n' | '\r\n' | '\r'>('\n', '\r\n', '\r');
@@ -79,7 +79,7 @@ it.each([
   ['{}\n{}\n', 2],
   ['\n  \r\n{}\n\t\n{}', 2],
   ['{"a":"\\n"}\r\n{"b":"\u2028"}\r\n', 2],
-])('counting JSON lines: finds in %j %i', (text, records) => {
+])('counting JSON lines of %j gives %i', (text, records) => {
   for (const piece of [1, 2, 1000]) {
     expect(count(text, { ...CSV, format: 'jsonl', delimiter: '' }, piece)).toBe(records);
   }

@@ -58,6 +58,6 @@ it.each([
   ['x\r\n'.repeat(101), 'x '.repeat(101)],
   ['y'.repeat(16_000), 'y'.repeat(16_000)],
   ['y'.repeat(70_000), `${'y'.repeat(16_000)}…`],
-])('sanitizeCell: makes a cell readable again (case %#)', (cell, expected) => {
+])('sanitizeCell makes a cell readable again (case %#)', (cell, expected) => {
   expect(sanitizeCell(cell)).toBe(expected);
 });

@@ -30,7 +30,7 @@ it.each([
   ['"Nike"', false],
   ['null', false],
   ['{"a":{"status":1,"identifier":1,"fetchedAt":1}}', false],
-])('isEarlierValue: of %s is %s', (value, isOurs) => {
+])('isEarlierValue of %s is %s', (value, isOurs) => {
   expect(isEarlierValue(value)).toBe(isOurs);
 });
 
@@ -40,11 +40,11 @@ it.each([
   ['a_b__', 'a_b'],
   ['', 'brand'],
   ['_', 'brand'],
-])('jsonKey: of the prefix %j is %s', (prefix, key) => {
+])('jsonKey of the prefix %j is %s', (prefix, key) => {
   expect(jsonKey(prefix)).toBe(key);
 });
 
-it('keeps at most a thousand characters of the words of an earlier run, and whole ones', () => {
+it('a reason of an earlier run keeps at most a thousand whole characters', () => {
   const problemOf = earlierCells(['brand_raw', 'brand_error'], [0, 1], 'brand_');
   const row = { number: 1, line: 2, raw: '', problem: null };
   const read = (error: string) => problemOf({ ...row, cells: ['a,"b', error] });

@@ -72,6 +72,6 @@ it.each([
   ['company.location.countryCode', 'company_location_country_code'],
   ['links.twitter', 'links_twitter'],
   ['isNsfw', 'is_nsfw'],
-])('columnOfPath: calls %s %s', (path, name) => {
+])('columnOfPath(%s) is %s', (path, name) => {
   expect(columnOfPath(path)).toBe(name);
 });

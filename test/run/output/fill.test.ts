@@ -52,17 +52,17 @@ describe('a record of a CSV file', () => {
     expect(fill(filling(shape, [request]), raw)).toEqual([filled, type]);
   });
 
-  it('is replaced where that is asked for, and the difference counts', () => {
+  it('is replaced if asked for, and the difference counts', () => {
     const plan = filling(shape, [], { over: ['city=city'] });
     expect(fill(plan, '1,acme.com,Springfield,')).toEqual(['1,acme.com,Fairfield,', 'differing']);
     expect(fill(plan, '1,acme.com,Fairfield,')).toEqual(['1,acme.com,Fairfield,', 'kept']);
   });
 
-  it('keeps its cells where the name is that of another company', () => {
+  it('keeps its cells if the name is that of another company', () => {
     expect(fill(filling(shape, ['city=city']), '1,acme.com,,', 0.5)).toEqual(['1,acme.com,,', '']);
   });
 
-  it('gets a formula escaped, and says the same the second time', () => {
+  it('gets a formula escaped, and equals it the second time', () => {
     const plan = filling(shape, ['city=name']);
     const values = JSON.stringify(['=cmd()']);
     const once = createFiller(plan)?.('1,acme.com,,', values, null).raw ?? '';
@@ -134,7 +134,7 @@ describe('what cannot be filled is refused before anything is spent', () => {
   });
 });
 
-it('counts by column what became of the cells', () => {
+it('the results of the cells are counted by column', () => {
   const input = { ...CSV_SHAPE, columns: ['id', 'website', 'city'], rawHeader: 'id,website,city' };
   const plan = filling(input, ['city=city']);
   const counts = new FillCounts(plan);

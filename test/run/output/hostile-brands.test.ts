@@ -52,7 +52,7 @@ const PATHS = [
 
 const cases = Object.entries(VALUES).map(([name, value], at) => [name, value, sampleOf(FIELDS, at)] as const);
 describe.each(cases)('%s in any field', CASES, (_, value, fields) => {
-  it.each(fields)('%s: all outputs are written, one row each', (field) => {
+  it.each(fields)('%s: every output is written, one row each', (field) => {
     const profile = `${JSON.stringify({ ...BRAND, [field]: undefined }).slice(0, -1)},${JSON.stringify(field)}:${value}}`;
     const view = { ...MATCHED, profile, brand: JSON.parse(profile) as Brand };
     for (const paths of [null, PATHS]) {

@@ -16,7 +16,7 @@ it.each([
   ['Straße & Søn Ltd', 'Strasse and Son'],
   ['トヨタ自動車 KK', 'トヨタ自動車'],
   ['SE', 'se'],
-])('%s is %s', (one, other) => {
+])('the name %s equals %s', (one, other) => {
   expect(matchNames(one, other)).toBe(1);
 });
 
@@ -27,7 +27,7 @@ it.each([
   ['Adidas Deutschland GmbH', 'adidas'],
   ['Siemens AG', 'Simens'],
   ['Müller Maschinenbau', 'Mueller Maschinenbau'],
-])('%s fits %s', (one, other) => {
+])('the name %s fits %s', (one, other) => {
   expect(matchNames(one, other)).toBeGreaterThanOrEqual(LOW_NAME_MATCH);
 });
 
@@ -38,7 +38,7 @@ it.each([
   ['Kaufland', 'Lidl'],
   ['Huber Bakery', 'Squarespace'],
   ['Acme Inc.', 'Beta Inc.'],
-])('%s does not fit %s', (one, other) => {
+])('the name %s does not fit %s', (one, other) => {
   expect(matchNames(one, other)).toBeLessThan(LOW_NAME_MATCH);
 });
 
@@ -49,7 +49,7 @@ it.each([
   expect(matchNames(one, other)).toBeNull();
 });
 
-it('is between 0 and 1 in hundredths, and the same both ways', () => {
+it('a name match is between 0 and 1 in hundredths, and the same both ways', () => {
   fc.assert(
     fc.property(anyText({ maxLength: 60 }), fc.string(), (one, other) => {
       const match = matchNames(one, other);

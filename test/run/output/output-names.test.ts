@@ -21,7 +21,7 @@ function namesOf({
   return namesOfRun(input, { isGzip, format: inputFormat, rawHeader }, settings).names;
 }
 
-it('says how a file could be written as its reader names settings', () => {
+it('the advice on a file that cannot be written names settings as its reader does', () => {
   const error = writeFailure('out.csv', Object.assign(new Error('read-only'), { code: 'EROFS' }));
   expect([error.todo, error.inWords('keys').todo]).toEqual([
     'the file system is read-only: choose another place with -o',
@@ -52,7 +52,7 @@ describe('the names of a run', () => {
     [{ format: 'xlsx', output: 'o.xlsm' }, 'end it in .xlsx'],
     [{ format: 'csv', output: 'o.xlsx' }, 'end it in .csv'],
     [{ format: 'parquet', output: 'o.jsonl' }, 'end it in .parquet'],
-  ])('programs must be able to open the output: %j is refused', (options, words) => {
+  ])('an output that programs could not open is refused: %j', (options, words) => {
     expect(() => namesOf(options)).toThrow(words);
   });
 
@@ -61,7 +61,7 @@ describe('the names of a run', () => {
     { format: 'csv', output: 'o.txt' },
     { format: 'xlsx', output: 'o' },
     { output: 'o.dat.gz' },
-  ])('a name that people choose for text, or without an ending, is theirs: %j', (options) => {
+  ])('are kept for text, or without an ending: %j', (options) => {
     expect(namesOf(options).complete).toBe(options.output);
   });
 
@@ -77,7 +77,7 @@ describe('the names of a run', () => {
     [{ input: './a.csv' }, 'a', '.csv'],
     [{ input: '../a.csv' }, '../a', '.csv'],
     [{ input: '-' }, 'stdin', '.csv'],
-  ])('are those of the input, for %j', (changes, stem, ending) => {
+  ])('follow the input, for %j', (changes, stem, ending) => {
     const output = { complete: `${stem}.enriched${ending}`, partial: `${stem}.enriched.partial${ending}` };
     const beside = { errors: `${stem}.errors${ending}`, report: `${stem}.report.json` };
     expect(namesOf(changes)).toMatchObject({ ...output, ...beside });
@@ -88,7 +88,7 @@ describe('the names of a run', () => {
     [{ input: 'c.csv.gz', isGzip: true, output: 'o.csv' }, 'o', '.csv'],
     [{ output: 'd/o.csv.gz' }, 'd/o', '.csv.gz'],
     [{ output: 'out' }, 'out', ''],
-  ])('are those of the output that is asked for: %j', (changes, stem, ending) => {
+  ])('follow the requested output: %j', (changes, stem, ending) => {
     const output = { complete: changes.output, partial: `${stem}.partial${ending}` };
     const beside = { errors: `${stem}.errors${ending}`, report: `${stem}.report.json` };
     expect(namesOf(changes)).toMatchObject({ ...output, ...beside });
@@ -98,13 +98,13 @@ describe('the names of a run', () => {
     [{ output: '-' }, 'customers'],
     [{ input: '-', output: '-' }, 'stdin'],
     [{ output: '/dev/fd/63' }, 'customers'],
-  ])('are those of the input beside an output that is a stream: %j', (changes, stem) => {
+  ])('follow the input beside an output that is a stream: %j', (changes, stem) => {
     const output = { complete: changes.output, partial: changes.output };
     const beside = { errors: `${stem}.errors.csv`, report: `${stem}.report.json` };
     expect(namesOf(changes)).toMatchObject({ ...output, ...beside });
   });
 
-  it('may be asked for one by one', () => {
+  it('can be set one by one', () => {
     const named = { errors: 'bad.csv', report: 'r.json' };
     expect(namesOf(named)).toMatchObject({ complete: 'customers.enriched.csv', ...named });
   });

@@ -11,7 +11,7 @@ function rankingOf(...brands: readonly (readonly [score: number, brand: Brand])[
   return ranking;
 }
 
-it('equals a sort of all brands', () => {
+it('the ranking equals a sort of all brands', () => {
   const scores = fc.array(fc.integer({ min: 0, max: 20 }).map((score) => score / 20));
   fc.assert(
     fc.property(scores, (given) => {
@@ -24,13 +24,13 @@ it('equals a sort of all brands', () => {
   );
 });
 
-it('keeps the order of the input for ties, in whatever order answers arrive', () => {
+it('the ranking keeps the order of the input for ties, in whatever order answers arrive', () => {
   const ranking = createBrandRanking();
   for (const index of [3, 1, 2]) ranking.note({ index, identifier: `ticker:T${index}`, score: 1, brand: {} });
   expect(ranking.best.map(({ index }) => index)).toEqual([1, 2, 3]);
 });
 
-it('lists a brand asked for under two identifiers once, at its better end', () => {
+it('the ranking lists a brand with two identifiers once, by its better score', () => {
   const acme = { id: 'id_acme', name: 'Acme' };
   const { best, lowest } = rankingOf([0.4, acme], [0.6, acme], [0.5, { id: 'id_other' }]);
   expect(best.map(({ key, score }) => [key, score])).toEqual([
@@ -43,7 +43,7 @@ it('lists a brand asked for under two identifiers once, at its better end', () =
   ]);
 });
 
-it('separates the lowest from the best: none of few brands, the rest of more', () => {
+it('the lowest brands exclude the best ones', () => {
   const few = rankingOf(...Array.from({ length: LISTED }, (_, at) => [at / 20, {}] as const));
   expect(lowestApart(few)).toEqual([]);
   const more = rankingOf(...Array.from({ length: LISTED + 3 }, (_, at) => [at / 20, {}] as const));

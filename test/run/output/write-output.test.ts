@@ -157,7 +157,7 @@ const ANSWERED: Answered = {
   'later.com': 'deferred',
 };
 
-it('returns a complete, ranked file with our columns after the user’s', async () => {
+it('the output is a complete, ranked file with our columns after the user’s', async () => {
   const { result, text } = await write(CUSTOMERS, ANSWERED);
   await expectGolden('customers.enriched.csv', await text('customers.enriched.csv'));
   await expectGolden('customers.errors.csv', await text('customers.errors.csv'));
@@ -165,7 +165,7 @@ it('returns a complete, ranked file with our columns after the user’s', async 
   expect(result.readBack).toBe(10);
 });
 
-it('keeps the order of the input when nothing is to be sorted', async () => {
+it('an unsorted output keeps the order of the input', async () => {
   const { text } = await write(CUSTOMERS, ANSWERED, { request: { isSorted: false } });
   await expectGolden('customers.unsorted.csv', await text('customers.enriched.csv'));
 });
@@ -173,39 +173,42 @@ it('keeps the order of the input when nothing is to be sorted', async () => {
 const RAGGED =
   'id,website,city\n1,acme.com\n2,"acme.com",Berlin,,""\n3\n4,best.com,Rome\n5,failing.com\n6,"x\n';
 
-it('puts our cells under our headers, whatever is missing or surplus at the end of a row', async () => {
+it('our cells are under our headers, whatever is missing or surplus at the end of a row', async () => {
   const { result, text } = await write(RAGGED, ANSWERED, { ragged: 'take' });
   await expectGolden('ragged.enriched.csv', await text('customers.enriched.csv'));
   await expectGolden('ragged.errors.csv', await text('customers.errors.csv'));
   expect(result.readBack).toBe(6);
 });
 
-it('does the same for the members of JSON lines made from such rows', async () => {
+it('JSON lines made from such rows have the right members', async () => {
   const { text } = await write(RAGGED, ANSWERED, { plan: { format: 'jsonl' }, ragged: 'take' });
   await expectGolden('ragged.enriched.jsonl', await text('customers.enriched.jsonl'));
 });
 
-it.each(['csv', 'jsonl'] as const)('keeps what is unreadable, and why, run after run: %s', async (format) => {
-  const text = RAGGED.replace('4,', '7,failing.com,Bonn\n4,');
-  const first = await write(text, ANSWERED, { plan: { format } });
-  expect(first.result.counts).toMatchObject({ matched: 1, failed: 1, invalid: 5 });
-  for (const kind of ['enriched', 'errors']) {
-    const name = `customers.${kind}.${format}`;
-    let content = await first.text(name);
-    for (const other of ['jsonl', 'csv'] as const) {
-      const again = await write(content, ANSWERED, { name: `again.${format}`, plan: { format: other } });
-      expect(again.result.counts.invalid).toBe(5);
-      expect(again.counts).toMatchObject({ invalid: 5, unreadable: 0 });
-      content = await again.text(`again.${kind === 'errors' ? 'errors' : 'enriched'}.${other}`);
-      expect(content).toContain('line 3: 5 cells instead of 3');
-      expect(content).toContain('line 8: a quoted cell is never closed');
-      expect(content.includes('Berlin,,')).toBe(true);
-      if (format !== other) break;
+it.each(['csv', 'jsonl'] as const)(
+  'unreadable rows keep their text and reason, run after run: %s',
+  async (format) => {
+    const text = RAGGED.replace('4,', '7,failing.com,Bonn\n4,');
+    const first = await write(text, ANSWERED, { plan: { format } });
+    expect(first.result.counts).toMatchObject({ matched: 1, failed: 1, invalid: 5 });
+    for (const kind of ['enriched', 'errors']) {
+      const name = `customers.${kind}.${format}`;
+      let content = await first.text(name);
+      for (const other of ['jsonl', 'csv'] as const) {
+        const again = await write(content, ANSWERED, { name: `again.${format}`, plan: { format: other } });
+        expect(again.result.counts.invalid).toBe(5);
+        expect(again.counts).toMatchObject({ invalid: 5, unreadable: 0 });
+        content = await again.text(`again.${kind === 'errors' ? 'errors' : 'enriched'}.${other}`);
+        expect(content).toContain('line 3: 5 cells instead of 3');
+        expect(content).toContain('line 8: a quoted cell is never closed');
+        expect(content.includes('Berlin,,')).toBe(true);
+        if (format !== other) break;
+      }
     }
-  }
-});
+  },
+);
 
-it('adds one key to JSON lines', async () => {
+it('JSON lines get one key', async () => {
   const lines = [
     '{"website":"acme.com","big":12345678901234567890,"n":1.10}',
     '{"website":"best.com"}',
@@ -217,7 +220,7 @@ it('adds one key to JSON lines', async () => {
   await expectGolden('customers.errors.jsonl', await text('customers.errors.jsonl'));
 });
 
-it('uses the first of several candidates that has an outcome', async () => {
+it('a row uses the first of several candidates with an outcome', async () => {
   const input = 'website,ticker\nnobody.org,ACME\nacme.com,BEST\nnobody.org,NONE\n,BEST\nfailing.com,BEST\n';
   const columns = [
     { name: 'website', kind: 'domain' },
@@ -228,7 +231,7 @@ it('uses the first of several candidates that has an outcome', async () => {
   await expectGolden('waterfall.enriched.csv', await text('customers.enriched.csv'));
 });
 
-it('keeps the order of the input for ties, however many there are', async () => {
+it('any number of ties keep the order of the input', async () => {
   const rows = Array.from({ length: 10_000 }, (_, at) => `${at},b${at % 3_000}.com,${'x'.repeat(at % 300)}`);
   const rank = (id: number) => ((id % 3_000) % 7 === 0 ? -1 : ((id % 3_000) % 10) / 10);
   const scores = Array.from({ length: 3_000 }, (_, at) => [`b${at}.com`, rank(at)] as const);
@@ -241,20 +244,20 @@ it('keeps the order of the input for ties, however many there are', async () => 
   expect(result.readBack).toBe(10_000);
 });
 
-it('distinguishes scores that differ in their last bit', async () => {
+it('the order distinguishes scores that differ in their last bit', async () => {
   const scores = { 'a.com': 0.1, 'b.com': 0.1 + 2 ** -56, 'c.com': 0.1 - 2 ** -56, 'd.com': 0 };
   const { text } = await write(`website\n${Object.keys(scores).join('\n')}\nx.com\n`, scores);
   const sites = (await text('customers.enriched.csv')).trimEnd().split('\n').slice(1);
   expect(sites.map((line) => line[0]).join('')).toBe('bacdx');
 });
 
-it('names the first row of an identifier on its later ones', async () => {
+it('later rows of an identifier name its first row', async () => {
   const { text } = await write('website\nacme.com\nAcme.com\n', ANSWERED, { plan: { fields: null } });
   const rows = parse(await text('customers.enriched.csv'), { columns: true });
   expect(rows).toMatchObject([{ brand_duplicate_of: '' }, { brand_duplicate_of: '1' }]);
 });
 
-describe('names', () => {
+describe('writing', () => {
   it('gives an incomplete result a name of its own, and keeps an older complete file', async () => {
     const { folder, result, text } = await write(CUSTOMERS, ANSWERED, {
       request: { isComplete: false },
@@ -265,7 +268,7 @@ describe('names', () => {
     expect(await text('customers.enriched.partial.csv')).toContain('deferred');
   });
 
-  it('gives a miscounted result none', async () => {
+  it('gives a miscounted result no name', async () => {
     const folders: string[] = [];
     const before = async (at: string) => void folders.push(at);
     await expect(write(CUSTOMERS, ANSWERED, { before, copies: 2 })).rejects.toThrow(/records/);
@@ -283,7 +286,7 @@ describe('names', () => {
     expect((await readdir(folder)).sort()).toEqual(['customers.csv', 'customers.enriched.csv']);
   });
 
-  it('leaves a pipe in its place where it is, though no row belongs there', async () => {
+  it('leaves a pipe at its path, though it has no rows', async () => {
     const before = async (at: string) => {
       const pipe = join(at, 'customers.errors.csv');
       execFileSync('mkfifo', [pipe]);
@@ -295,7 +298,7 @@ describe('names', () => {
     expect(await readdir(folder)).toContain('customers.errors.csv');
   });
 
-  it('begins with a byte order mark where the input does, or is a CSV in another encoding', async () => {
+  it('begins with a byte order mark if the input does, or is a CSV in another encoding', async () => {
     const text = 'id,website,city\n1,acme.com,München\n';
     const first = async (bytes: Buffer) => {
       const { text: written } = await write(bytes, ANSWERED);
@@ -322,7 +325,7 @@ describe('names', () => {
   });
 });
 
-it('writes an errors file that is input for the next run, with the user’s rows as they were', async () => {
+it('the errors file is input for the next run, with the user’s rows unchanged', async () => {
   const { text } = await write(CUSTOMERS, ANSWERED);
   const { scan, texts } = await scanText(await text('customers.errors.csv'), {
     columns: [{ name: 'website', kind: 'domain' }],
@@ -331,7 +334,7 @@ it('writes an errors file that is input for the next run, with the user’s rows
   expect(scan.counts).toMatchObject({ asked: 2, unreadable: 0 });
 });
 
-it('writes an output that is input for the next run, and the same again for the same answers', async () => {
+it('the output is input for the next run, and the same again for the same answers', async () => {
   const first = await write(CUSTOMERS, ANSWERED);
   const enriched = await first.text('customers.enriched.csv');
   const same = await write(enriched, ANSWERED);
@@ -340,7 +343,7 @@ it('writes an output that is input for the next run, and the same again for the 
   expect(better.result.counts).toMatchObject({ matched: 6, failed: 0, deferred: 0 });
 });
 
-it('writes to standard output on request, and does not read that back', async () => {
+it('standard output is written on request, and not read back', async () => {
   const stdout = new PassThrough();
   const chunks: Buffer[] = [];
   stdout.on('data', (chunk: Buffer) => chunks.push(chunk));

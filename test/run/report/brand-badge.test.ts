@@ -23,7 +23,7 @@ it.each([
   expect(hexColor(color)).toBe(expected);
 });
 
-it('a colour is hexadecimal or none, whatever the service sent', () => {
+it('a colour of any text is hexadecimal or null', () => {
   fc.assert(
     fc.property(fc.string(), (color) => {
       expect(hexColor(color) ?? '#000000').toMatch(/^#[0-9a-f]{6}$/);
@@ -70,12 +70,12 @@ describe('a badge', () => {
     expect(text).toContain('fill="#ffffff">AC</text>');
   });
 
-  it('is plain where there is no colour', () => {
+  it('is plain without a colour', () => {
     expect(badge({ color: 'url(#x)' })).not.toContain('url');
     expect(badge({ color: null })).toContain('class="blank"');
   });
 
-  it('is the logo where one is embedded', () => {
+  it('is the embedded logo, if there is one', () => {
     expect(badge({ logo: PIXEL })).toContain(`<img class="badge" src="${PIXEL}" alt=""`);
   });
 

@@ -83,7 +83,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(requests).toEqual([address]);
   }
 
-  it('draws the histogram, labels it, and has it as a table, without a script', LONG, async () => {
+  it('the page draws a labelled histogram with a table, without a script', LONG, async () => {
     for (const viewport of [DESK, PHONE]) {
       const { page } = await show(pageData(), { viewport, javaScriptEnabled: false });
       const chart = page.getByRole('img', { name: /37 high, 9 acceptable, 4 poor/ });
@@ -105,7 +105,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     }
   });
 
-  it('is used by keyboard, from the outcomes to the rows, and is light in print', async () => {
+  it('a keyboard reaches rows from outcomes, and the page prints in light colours', async () => {
     const { page, complaints } = await show(pageData(), { viewport: DESK, colorScheme: 'dark' });
     await page.keyboard.press('Tab');
     const focused = () => page.evaluate<string>('document.activeElement.textContent');
@@ -141,14 +141,14 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     });
   });
 
-  it('gives a name the width that industry and country leave', async () => {
+  it('a name gets the width that industry and country leave', async () => {
     const long = brand({ name: 'Deutsche Wasserfreunde und Segler', country: 'Chad' });
     const { page } = await show(pageData({ best: [{ ...long, industry: null }] }), { viewport: DESK });
     const cut = '(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)';
     expect(await page.evaluate<number>(`${cut}(document.querySelector('#best + ol .brand-name'))`)).toBe(0);
   });
 
-  it.each([1, 1_000_000])('draws %d brands alone', LONG, async (count) => {
+  it.each([1, 1_000_000])('the page draws %d brands alone', LONG, async (count) => {
     const histogram = NO_BINS.with(14, count);
     const quality = { poor: 0, acceptable: 0, high: count, unscored: 0, histogram };
     const { page, complaints } = await show(pageData({ report: figures({ quality }) }), { viewport: PHONE });

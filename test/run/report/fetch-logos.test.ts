@@ -56,7 +56,7 @@ it.each([
   ['data:image/png;base64,AA', null],
   ['//asset.example/a.svg', null],
   ['', null],
-])('for %s requests %s', (url, address) => {
+])('a logo at %s is requested as %s', (url, address) => {
   expect(logoAddress(url)).toBe(address);
 });
 
@@ -75,7 +75,7 @@ it.each([
   [Buffer.from('<!---->'.repeat(60)), null],
   [Buffer.from('{"message":"no"}'), null],
   [Buffer.from(''), null],
-])('%s is %s', (bytes, type) => {
+])('the picture %s has the type %s', (bytes, type) => {
   expect(pictureType(bytes)).toBe(type);
 });
 

@@ -23,7 +23,7 @@ it.each<[FigureParts, string]>([
     { rows: { deferred: 9 }, run: { isComplete: false, exitCode: 4 }, requests: billed(0) },
     'So far, none of the 9 rows has a brand (9 not looked up yet); nothing was billed.',
   ],
-])('%j: %s', (parts, sentence) => {
+])('the headline of %j is %s', (parts, sentence) => {
   expect(headlineOf(figures(parts))).toBe(sentence);
 });
 
@@ -49,6 +49,6 @@ it.each<[string, FigureParts, string, string]>([
   ['too many failures', { run: { isComplete: false, exitCode: 3 } }, 'Partial', 'bad'],
   ['a wrong token', { run: { isComplete: false, exitCode: 4 } }, 'Partial', 'bad'],
   ['a wrong address', { run: { isComplete: false, exitCode: 5 } }, 'Partial', 'bad'],
-])('with %s the mark is right', (_, parts, label, tone) => {
+])('a run with %s has the right mark', (_, parts, label, tone) => {
   expect(verdictOf(figures(parts))).toEqual([label, tone]);
 });

@@ -26,31 +26,31 @@ it.each<[ExitCode, FigureParts, LookupsEnd, RegExp]>([
   [7, { rows: { deferred: 9 } }, halted('limit', AT_CAP), /--max-requests 50 .*a higher --max-requests$/],
   [130, { run: { isComplete: false } }, { type: 'stopped' }, /^interrupted: all paid .* same command again/],
   [130, { run: { isComplete: false } }, { type: 'cancelled' }, /^cancelled: all paid .* same command again/],
-])('after exit code %i of %j', (exitCode, parts, end, words) => {
+])('the next step after exit code %i of %j is right', (exitCode, parts, end, words) => {
   const report = figures({ ...parts, run: { ...parts.run, exitCode } });
   expect(nextStepOf(report, end, 'unspecified', 'terminal')).toMatch(words);
 });
 
-it('says what may be wrong with the service at a limit, and only there', () => {
+it('the next step mentions a doubt about the service at a limit, and only there', () => {
   const say = (exitCode: ExitCode, end: LookupsEnd) =>
     nextStepOf(figures({ run: { exitCode } }), end, 'free', 'terminal', { doubt: 'it lies' });
   expect(say(7, halted('limit', AT_QUOTA))).toMatch(/ to continue[.] Note: it lies$/);
   expect(say(5, halted('unreachable'))).not.toContain('it lies');
 });
 
-it('is nothing when all is well', () => {
+it('there is no next step after success', () => {
   const report = figures({ rows: { matched: 3, not_found: 1 } });
   expect(nextStepOf(report, DONE, 'free', 'terminal')).toBeNull();
 });
 
-it('does not question the columns where every lookup failed', () => {
+it('the next step does not question the columns if every lookup failed', () => {
   const run = { exitCode: 1 } as const;
   const allFailed = figures({ rows: { failed: 2, invalid: 1 }, run });
   expect(noMatchText(allFailed, 'terminal')).toBe('Nothing matched: every lookup failed.');
   expect(noMatchText(figures({ rows: { failed: 2, not_found: 1 }, run }), 'terminal')).toMatch(/--column/);
 });
 
-it('sends people who drop files to the inbox, and to the reason of a file that is not done', () => {
+it('the next step in an inbox names the inbox, or the reason of an unfinished file', () => {
   const say = (parts: FigureParts, end: LookupsEnd = DONE, hasOutage = false) =>
     nextStepOf(figures(parts), end, 'free', 'inbox', { hasOutage });
   const failed = { rows: { failed: 1 }, run: { exitCode: 1 } } as const;
@@ -63,7 +63,7 @@ it('sends people who drop files to the inbox, and to the reason of a file that i
   expect(say(parked, halted('limit', { name: 'account', overage: 0 }))).toBe(beside);
 });
 
-it('names settings as its reader does', () => {
+it('the next step names settings as its reader does', () => {
   const report = figures({ rows: { deferred: 9 }, run: { exitCode: 7 } });
   const end = halted('limit', { name: 'account', overage: 0 });
   const say = (reader: 'terminal' | 'program') => nextStepOf(report, end, 'unspecified', reader);

@@ -21,7 +21,7 @@ it.each<[what: string, report: string, file: string, name: string, href: string 
   expect(fileFrom(report, file, PLACE)).toEqual({ name, href });
 });
 
-it('that ran above home folders names none', () => {
+it('a report of a run above home folders names no home folder', () => {
   const place = { ...PLACE, folder: '/' };
   expect(fileFrom('/srv/r.html', '/home/bob/c.csv', place)).toEqual({ name: 'c.csv', href: null });
 });
@@ -35,7 +35,7 @@ it.each([
   expect(fileFrom('/srv/r.html', `/srv/${name}`, PLACE)).toEqual({ name, href });
 });
 
-it('applies to everything that a report names', () => {
+it('a portable report renames every file that it names', () => {
   const made = figures({
     input: { name: '/home/ann/secret/customers.csv' },
     files: { output: '/srv/c.csv', errors: '/home/ann/c.errors.csv' },

@@ -27,7 +27,7 @@ it.each([
   ['with IPv4 in IPv6', '::7f00:1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 ::ffff:1.1.1.1', false],
   ['of translation', '64:ff9b::10.0.0.1 64:ff9b::7f00:1 64:ff9b:1::1 2001::1 2002:7f00:1::', false],
   ['that are names', 'acme.example', false],
-])('addresses %s: %s are public: %s', (_what, addresses, expected) => {
+])('addresses of %s (%s) are public: %s', (_what, addresses, expected) => {
   for (const address of addresses.split(' ')) expect(isPublicAddress(address), address).toBe(expected);
   expect(isPublicAddress('')).toBe(false);
 });
@@ -70,7 +70,7 @@ describe('a host name', () => {
   });
 });
 
-it.each(['127.0.0.1', '::ffff:127.0.0.1', '::1'])('connects to no logo at %s', async (address) => {
+it.each(['127.0.0.1', '::ffff:127.0.0.1', '::1'])('the agent connects to no logo at %s', async (address) => {
   let connections = 0;
   const server = createServer((socket) => {
     connections += 1;

@@ -23,7 +23,7 @@ function textOf(page: string): string {
 }
 
 /** A line for each block; the style sheet is a separate file. `REWRITE_GOLDEN=1` rewrites it. */
-it('matches the golden page, of a run that stopped at its limit', async () => {
+it('the page of a run that stopped at its limit matches the golden one', async () => {
   const path = new URL('golden/page.html', import.meta.url);
   const page = renderPage(partialPage())
     .replace(STYLE, '/* style */')
@@ -109,7 +109,7 @@ describe('a page shows', () => {
     expect(text).toContain('None of the 3 brands has a score');
   });
 
-  it('no card without content: no scores, quota or ages where nothing was looked up', () => {
+  it('no cards for scores, quota or ages without lookups', () => {
     const titles = (data: PageData) =>
       [...renderPage(data).matchAll(/<h2 id="([^"]*)"/g)].map(([, id]) => id).join(' ');
     expect(titles(emptyPage())).toBe('outcomes money files');
@@ -132,7 +132,7 @@ describe('a page shows', () => {
     expect(siteOf(domain)).toBe(href);
   });
 
-  it('brands with a score alone, in two lists where there are enough', () => {
+  it('only brands with a score, in two lists if there are enough', () => {
     expect(textOf(renderPage(pageData({ lowest: [] })))).toContain('Brands by score');
     expect(textOf(renderPage(emptyPage()))).not.toMatch(/Brands by score|Best scores/);
   });
@@ -176,7 +176,7 @@ const hostile = pageData({
 });
 const page = renderPage(hostile);
 
-it('data on the page: creates no element', () => {
+it('data on the page creates no element', () => {
   expect(page).not.toContain('<script');
   expect(page).not.toContain('<img');
   expect(page).not.toMatch(/<[^>]*\sonerror/);
@@ -190,7 +190,7 @@ it.each([pageData(), emptyPage(), failedPage(), partialPage(), unmatchedPage()])
 );
 
 describe('the page loads nothing', () => {
-  it('contains no address but links to brands, that of the service as text, names of formats, and its own files', () => {
+  it('contains only links to brands and its own files, the service as text, and names of formats', () => {
     const page = renderPage(pageData());
     const isPressed = (each: string) => /^href="https:\/\/(best|low)-\d\.example\/"$/.test(each);
     const found = page.match(/(?:src|href|action|data|poster)="[^"]*"|url\([^)]*\)|@import/g);

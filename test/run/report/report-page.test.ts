@@ -47,7 +47,7 @@ function dataOf(result: EnrichResult, logos = new Map<string, string>()) {
 }
 
 describe('the content of the page', () => {
-  it('has brands of both ends, each once, with embedded logos and never their addresses', () => {
+  it('has the best and lowest brands, each once, with embedded logos and never their addresses', () => {
     const best = [ranked(1), ranked(2)];
     const result = resultOf({ facts: { brands: { best, lowest: [ranked(3), ranked(2)] } } });
     const data = dataOf(result, new Map([['https://a.example/3.svg?c=key', 'data:image/png;base64,AA']]));
@@ -56,7 +56,7 @@ describe('the content of the page', () => {
     expect(JSON.stringify(data)).not.toContain('a.example');
   });
 
-  it('names and links files, and standard output as such', () => {
+  it('names and links files, and names standard output', () => {
     const files = dataOf(resultIn('out', { output: 'out/customers.csv' })).files;
     expect(files.map(({ label, href }) => [label, href])).toEqual([
       ['Enriched rows', './customers.csv'],
@@ -66,7 +66,7 @@ describe('the content of the page', () => {
     expect(piped).toMatchObject({ name: 'standard output', href: null });
   });
 
-  it('names the errors file, and a partial result as such', () => {
+  it('names the errors file, and marks a partial result', () => {
     const data = dataOf(resultOf({ isComplete: false, errors: 'customers.errors.csv' }));
     const labels = ['Enriched rows (partial)', 'Rows without an answer', 'Report as JSON'];
     expect(data.files.map(({ label }) => label)).toEqual(labels);
@@ -85,7 +85,7 @@ describe('the page', () => {
     expect(page).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
   });
 
-  it('is omitted where the report goes to a device', async () => {
+  it('is omitted if the report goes to a device', async () => {
     const { names, ...result } = resultOf();
     const toDevice = { ...result, names: { ...names, report: '/dev/null', reportHtml: '/dev/null.html' } };
     const report = makeReport(requestFor(), toDevice, 0);

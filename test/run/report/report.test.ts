@@ -22,7 +22,7 @@ const LEDGER = ledgerState({
   run: runSpending({ requests: 52, overageRequests: 5 }),
 });
 
-it('has one shape', () => {
+it('the report has one shape', () => {
   const result = resultOf({
     rows: { matched: 3, failed: 1 },
     tally: { requests: 5, billed: 4 },
@@ -125,7 +125,7 @@ it('has one shape', () => {
   });
 });
 
-it('of a run that asked for nothing has no account and no dates', () => {
+it('the report of a run without lookups has no account and no dates', () => {
   const result = { ...resultOf({ facts: { oldestFetchedAt: null, newestFetchedAt: null } }), progress: null };
   const report = makeReport(requestFor(), result, 0);
   expect(report.account).toBeNull();
@@ -166,7 +166,7 @@ describe('lists', () => {
     expect(report.reasons).not.toHaveProperty('0 cells instead of 90');
   });
 
-  it('have the sum of failures that are said alike', () => {
+  it('add up failures with the same words', () => {
     const untrusted = { code: 'unproven', text: 'the service answered 404' } as const;
     const failures = counterOf([
       [{ ...untrusted, saysNotFound: true }, 2],
@@ -177,7 +177,7 @@ describe('lists', () => {
   });
 });
 
-it('is written completely, in one step', async () => {
+it('the report is written in one step', async () => {
   const folder = await temporaryFolder();
   const report = makeReport(requestFor(), resultOf(), 0);
   await writeReport(join(folder, 'customers.report.json'), report);

@@ -19,7 +19,7 @@ function answer(parts: Partial<NotedAnswer> = {}): NotedAnswer {
 
 const NO_BINS = Array.from({ length: HISTOGRAM_BINS }, () => 0);
 
-it('counts identifiers by outcome and by origin of the answer', () => {
+it('the sums count identifiers by outcome and by origin of the answer', () => {
   const summary = createRunSummary();
   summary.noteAnswer(answer());
   summary.noteAnswer(answer({ source: 'stored' }));
@@ -36,7 +36,7 @@ it('counts identifiers by outcome and by origin of the answer', () => {
   });
 });
 
-it('counts scores by thirds, and only of brands', () => {
+it('the sums count scores of brands by thirds', () => {
   const summary = createRunSummary();
   for (const score of [0, 0.33, 0.34, 0.66, 0.67, 1, null]) summary.noteAnswer(answer({ score }));
   summary.noteAnswer(answer({ status: 'not_found', score: null }));
@@ -54,13 +54,13 @@ it.each([
   [2 / 3, 10],
   [0.999, 14],
   [1, 14],
-])('puts a score of %d into bin %i of the histogram', (score, bin) => {
+])('a score of %d is in bin %i of the histogram', (score, bin) => {
   const summary = createRunSummary();
   summary.noteAnswer(answer({ score }));
   expect(summary.facts.histogram).toEqual(NO_BINS.with(bin, 1));
 });
 
-it('has bins that add up to each third', () => {
+it('the bins of each third add up to its count', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true })), (scores) => {
       const { facts, noteAnswer } = createRunSummary();
@@ -71,13 +71,13 @@ it('has bins that add up to each third', () => {
   );
 });
 
-it('knows the oldest and the newest answer', () => {
+it('the sums have the times of the oldest and the newest answer', () => {
   const summary = createRunSummary();
   for (const fetchedAt of [50, 20, 70, 40]) summary.noteAnswer(answer({ fetchedAt }));
   expect([summary.facts.oldestFetchedAt, summary.facts.newestFetchedAt]).toEqual([20, 70]);
 });
 
-it('counts why lookups failed, for 200 different reasons and those that decide the end of a run', () => {
+it('the sums count 200 reasons of failures, and all that decide the end of a run', () => {
   const summary = createRunSummary();
   const failed = (at: number) => summary.noteFailure({ code: 'answer', text: `reason ${at}` });
   for (let at = 0; at < 300; at += 1) failed(at);

@@ -9,7 +9,7 @@ const TEXTS = 131_072;
 
 const line = anyText({ maxLength: 80 }).map((value) => `auto:${value.replaceAll('\n', '')}`);
 
-it('gives each text a number, the same for equal ones, and returns texts by number and in order', async () => {
+it('the spool numbers texts, equal ones alike, and returns them by number and in order', async () => {
   const texts: string[] = [];
   const spool = new IdentifierSpool(await openSpool());
   fc.assert(
@@ -27,7 +27,7 @@ it('gives each text a number, the same for equal ones, and returns texts by numb
   );
 });
 
-it('gives the number of the first text with each batch', async () => {
+it('the spool gives the number of the first text with each batch', async () => {
   const spool = new IdentifierSpool(await openSpool());
   const texts = Array.from({ length: 20_000 }, (_, at) => `domain:b${at}.example`);
   for (const text of texts) spool.add(text);
@@ -39,7 +39,7 @@ it('gives the number of the first text with each batch', async () => {
   expect(spool.at(19_999)).toBe('domain:b19999.example');
 });
 
-it('returns a text longer than one read', async () => {
+it('the spool returns a text longer than one read', async () => {
   const spool = new IdentifierSpool(await openSpool());
   const texts = ['ticker:A', `ticker:${'é'.repeat(200_000)}`, 'ticker:B'];
   for (const text of texts) spool.add(text);
@@ -47,7 +47,7 @@ it('returns a text longer than one read', async () => {
   expect(spool.at(1)).toBe(texts[1]);
 });
 
-it('numbers like a map far beyond the texts that it keeps as text', async () => {
+it('the spool numbers like a map far beyond the texts that it keeps in memory', async () => {
   const spool = new IdentifierSpool(await openSpool());
   const known = new Map<string, number>();
   let state = 1;
@@ -66,7 +66,7 @@ it('numbers like a map far beyond the texts that it keeps as text', async () => 
   expect(spool.count).toBe(known.size);
 });
 
-it('finds what was added, and nothing else, up to and beyond the boundary of text and hash', async () => {
+it('the spool finds only added texts, below and beyond the boundary of text and hash', async () => {
   const spool = new IdentifierSpool(await openSpool());
   expect(spool.find('domain:none.example')).toBeNull();
   for (let at = 0; at < TEXTS + 70_000; at += 1) spool.add(`auto:${at}`);

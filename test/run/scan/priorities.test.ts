@@ -84,7 +84,7 @@ describe('an ambiguity stops the run before it spends', () => {
     expect(error.message).toContain('--priority position:1 or --priority position:2');
   });
 
-  it('more different words than can be kept', () => {
+  it('too many different words', () => {
     const priorities = new Priorities(COLUMNS, COLUMNS.indexOf('worth'), 'desc');
     for (let at = 0; at < 100_000; at += 1) priorities.note(at, `w${at}`, at);
     priorities.note(0, 'w5', 0);
@@ -100,7 +100,7 @@ describe('in real files', () => {
     return [...unansweredIn(scan, 2, 'priority')].flat().map(({ text: identifier }) => identifier);
   }
 
-  it('a cell seen before counts with its new value', async () => {
+  it('a repeated cell counts with its new priority', async () => {
     const text = 'website,worth\na.com,1\nb.com,5\na.com,9\nhttp://b.com/,2\nc.com,\n';
     expect(await bought(text)).toEqual(['domain:a.com', 'domain:b.com', 'domain:c.com']);
   });

@@ -53,7 +53,7 @@ describe('rows', () => {
     });
   });
 
-  it('without the value are none, and the count says so', async () => {
+  it('without the value are not selected, and the count says so', async () => {
     const { scan } = await reasonsOf(LIST, ['country=XX']);
     expect([scan.answers.wanted, scan.counts.selected]).toEqual([0, 0]);
   });
@@ -77,7 +77,7 @@ describe('rows', () => {
     expect(texts).toEqual(['domain:acme.com']);
   });
 
-  it('that are not selected say nothing about the kind of a mixed column', async () => {
+  it('that are not selected do not decide the kind of a mixed column', async () => {
     const text = `code,type\n${'acme.com,web\n'.repeat(40)}${'US0378331005,isin\n'.repeat(3)}`;
     const columns = [{ name: 'code', kind: 'isin' as const }];
     const { texts } = await scanText(text, { columns, where: conditions('type=isin') });

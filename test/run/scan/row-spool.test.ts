@@ -44,7 +44,7 @@ const row: fc.Arbitrary<Added> = fc.record({
   raw: text,
 });
 
-it('returns any rows unchanged and in order, as often as they are read', async () => {
+it('the spool returns rows unchanged and in order, as often as they are read', async () => {
   const rows: Added[] = [];
   const spool = new RowSpool(await openSpool());
   fc.assert(
@@ -60,7 +60,7 @@ it('returns any rows unchanged and in order, as often as they are read', async (
   );
 });
 
-it('returns rows that span two reads, and rows longer than one', async () => {
+it('the spool returns rows that span two reads, and rows longer than one', async () => {
   const spool = new RowSpool(await openSpool());
   const lengths = [10, 1_048_560, 30, 2_500_000, 5, 700_000, 700_000, 1];
   addAll(spool, rowsOf(lengths));
@@ -74,7 +74,7 @@ const startsOf = (spool: RowSpool) => {
   return Float64Array.from([0, ...[...spool.records()].flat().map(({ length }) => (end += length))]);
 };
 
-it('inOrder: returns any rows in any order, those far apart and longer than a block too', async () => {
+it('inOrder returns rows in any order, also if far apart or longer than a block', async () => {
   const lengthAt = (at: number) => (at % 40 === 7 ? 300_000 : at % 13 === 5 ? 6_000 : at);
   const lengths = Array.from({ length: 400 }, (_, at) => lengthAt(at));
   const spool = new RowSpool(await openSpool());
@@ -92,11 +92,11 @@ it('inOrder: returns any rows in any order, those far apart and longer than a bl
   );
 });
 
-it('has no batches without rows', async () => {
+it('the spool has no batches without rows', async () => {
   expect([...new RowSpool(await openSpool()).records()]).toEqual([]);
 });
 
-it('drops candidates after the 255th', async () => {
+it('the spool drops candidates after the 255th', async () => {
   const spool = new RowSpool(await openSpool());
   const many = Array.from({ length: 300 }, (_, at) => at);
   spool.add(2, 'asked', many, '', 'raw');

@@ -93,7 +93,7 @@ describe('several columns', () => {
     expect(scan.answers.wanted).toBe(3);
   });
 
-  it('make the next candidate wanted only where nothing was found', async () => {
+  it('make the next candidate wanted only after "not found"', async () => {
     const { scan } = await scanText(CUSTOMERS, { columns: [WEBSITE, TICKER], waterfall: true });
     const { answers } = scan;
     expect(wantNextCandidates(scan)).toBe(0);
@@ -105,7 +105,7 @@ describe('several columns', () => {
     expect(wantNextCandidates(scan)).toBe(0);
   });
 
-  it.each(['failed', 'deferred'] as const)('make nothing more wanted where the lookup %s', async (status) => {
+  it.each(['failed', 'deferred'] as const)('make nothing more wanted if the lookup %s', async (status) => {
     const { scan } = await scanText(CUSTOMERS, { columns: [WEBSITE, TICKER], waterfall: true });
     scan.answers.set(0, status, null, RENDERED);
     scan.answers.set(4, status, null, RENDERED);
@@ -145,13 +145,13 @@ describe('the scan as a whole', () => {
   });
 });
 
-it('reports progress by rows', async () => {
+it('the scan reports progress by rows', async () => {
   const counts: number[] = [];
   await scanText(CUSTOMERS, { columns: [WEBSITE], onRows: (rows) => counts.push(rows) });
   expect(counts.at(-1)).toBe(10);
 });
 
-it('ends with an interruption when it is stopped, not with a bug', async () => {
+it('a stopped scan ends with an interruption, not with a bug', async () => {
   const stop = AbortSignal.abort(new Error('stopped by SIGINT'));
   await expect(scanText(CUSTOMERS, { columns: [WEBSITE], stop })).rejects.toMatchObject({
     code: 'interrupted',
@@ -159,7 +159,7 @@ it('ends with an interruption when it is stopped, not with a bug', async () => {
   });
 });
 
-it('names delimiter and flag for a table that was read as one column', async () => {
+it('a table that was read as one column gets advice on the delimiter', async () => {
   await expect(scanText('name;site\nacme\nbeta\n')).rejects.toMatchObject({
     code: 'column-doubtful',
     message: expect.stringMatching(
@@ -175,7 +175,7 @@ it('names delimiter and flag for a table that was read as one column', async () 
   });
 });
 
-it('keeps the original line of rows that an earlier run could not read, and shows new ones with their own', async () => {
+it('rows that an earlier run could not read keep its line, and new ones get their own', async () => {
   const text = `website,brand_status,brand_identifier,brand_fetched_at,brand_error,brand_raw
 acme.com,deferred,,,not asked,
 ,invalid,,,line 42: a quoted cell is never closed,"x,""y"
@@ -193,14 +193,14 @@ acme.com,deferred,,,not asked,
   ]);
 });
 
-it('notes cells with several domains, and looks up the first of each', async () => {
+it('the scan notes cells with several domains, and looks up the first of each', async () => {
   const { input, texts } = await scanText('website\nacme.com\nbeta.io; gamma.com\n', { columns: [WEBSITE] });
   expect(texts).toEqual(['domain:acme.com', 'domain:beta.io']);
   const warning = 'several domains in a cell (first in line 3): the first is looked up';
   expect(input.warnings).toContain(warning);
 });
 
-it('reads the array of a JSON file that the user names', async () => {
+it('the scan reads the array of a JSON file that the user names', async () => {
   const text = '{"many": [{"website": "a.com"}, {"website": "b.com"}], "few": [{"website": "c.com"}]}';
   const { texts } = await scanText(text, { name: 'a.json', records: 'few', columns: [WEBSITE] });
   expect(texts).toEqual(['domain:c.com']);

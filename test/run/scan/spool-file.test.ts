@@ -14,7 +14,7 @@ function append(file: SpoolFile, bytes: Uint8Array): number {
   return position;
 }
 
-it('returns any pieces by position, in any order', async () => {
+it('a spool file returns pieces by position, in any order', async () => {
   const file = await openSpool();
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 40 }), (pieces) => {
@@ -27,7 +27,7 @@ it('returns any pieces by position, in any order', async () => {
   );
 });
 
-it('keeps pieces larger than its buffer intact', async () => {
+it('a spool file keeps pieces larger than its buffer intact', async () => {
   const file = await openSpool();
   const large = Buffer.alloc(3_000_000, 'abc');
   const positions = [
@@ -40,7 +40,7 @@ it('keeps pieces larger than its buffer intact', async () => {
   expect(file.read(positions[2] ?? 0, 5).toString()).toBe('after');
 });
 
-it('gives back reserved space that is not used', async () => {
+it('a spool file gives back reserved space that is not used', async () => {
   const file = await openSpool();
   const { buffer, at } = file.room(1_000);
   file.advance(buffer.write('short', at));
@@ -49,7 +49,7 @@ it('gives back reserved space that is not used', async () => {
   expect(file.read(0, 6).toString()).toBe('short!');
 });
 
-it('has no name while it is open, so that a killed process leaves nothing', async () => {
+it('an open spool file has no name, so that a killed process leaves nothing', async () => {
   const folder = await temporaryFolder();
   const file = new SpoolFile(folder, 'rows', 'list.csv');
   append(file, Buffer.from('a row of a customer'));
@@ -59,13 +59,13 @@ it('has no name while it is open, so that a killed process leaves nothing', asyn
   await file.close();
 });
 
-it('fails to read beyond its end', async () => {
+it('a spool file cannot be read beyond its end', async () => {
   const file = await openSpool();
   append(file, Buffer.from('abc'));
   expect(() => file.read(1, 3)).toThrow('ends before byte 4');
 });
 
-it('names the folder and the remedy when it cannot be created', async () => {
+it('an error of a new spool file names the folder and the remedy', async () => {
   const folder = join(await temporaryFolder(), 'missing');
   expect(() => new SpoolFile(folder, 'rows', 'list.csv')).toThrow(
     `an output cannot be written: ${folder}; free space on the disk`,

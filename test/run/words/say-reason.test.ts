@@ -42,7 +42,7 @@ test.each<[ReachedLimit, flag: string, key: string, plain: string]>([
   });
 });
 
-test.each(Object.values(HALTS))('%j is said to every reader, with the words of the service', (halt) => {
+test.each(Object.values(HALTS))('every reader is given %j in the words of the service', (halt) => {
   for (const reader of READERS) {
     const words = sayHalt(halt, reader);
     expect(words).toMatch(/^[a-z0].*[^.]$/);
@@ -61,7 +61,7 @@ test.each<[RunStop, string]>([
   expect(sayDeferred(stop, 'program')).toBe(`not looked up: ${words}`);
 });
 
-test('a failed lookup says what was answered, and why that is not believed', () => {
+test('a failed lookup gives the answer, and why it is not believed', () => {
   const text = 'the service answered 404, was billed';
   expect(sayFailure({ code: 'answer', text })).toBe(text);
   expect(sayFailure({ code: 'unproven', text, saysNotFound: true })).toMatch(
