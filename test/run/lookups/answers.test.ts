@@ -24,7 +24,7 @@ describe('wanted identifiers', () => {
   });
 });
 
-it('returns any number of answers by their numbers', async () => {
+it('the answers are returned by their numbers, however many there are', async () => {
   const answers = new Answers(await openSpool());
   const text = anyText();
   const answer = fc.record({
@@ -52,7 +52,7 @@ it('returns any number of answers by their numbers', async () => {
   );
 });
 
-it('reads texts from disk when they are no longer cached', async () => {
+it('the answers are read from disk when they are no longer cached', async () => {
   const answers = new Answers(await openSpool());
   const before = 'x'.repeat(500_000);
   for (let index = 0; index < 50; index += 1)
@@ -65,7 +65,7 @@ it('reads texts from disk when they are no longer cached', async () => {
   }
 });
 
-it('remembers the first row of an identifier until rows are joined again', async () => {
+it('the first row of an identifier is kept until rows are joined again', async () => {
   const answers = new Answers(await openSpool());
   answers.want(5);
   expect([answers.firstRow(5, 12), answers.firstRow(5, 13), answers.firstRow(5, 12)]).toEqual([12, 12, 12]);

@@ -110,7 +110,7 @@ describe('answers of workers elsewhere', () => {
     return { collector, answers, asked };
   }
 
-  it('are taken while the run goes on: as many as were reported, and not those of this process', async () => {
+  it('are taken during the lookups: as many as were reported, without those of this process', async () => {
     const { collector, answers, asked } = await beginElsewhere(4, () => true);
     collector.onAnswer(answer('domain:b0.com'));
     await collector.takeStoredSoFar(1);
@@ -122,7 +122,7 @@ describe('answers of workers elsewhere', () => {
     expect([answers.answered, collector.summary.facts.identifiers.notFound]).toEqual([3, 2]);
   });
 
-  it('that are not there yet are looked for again after the others, once more has been reported', async () => {
+  it('that are not stored yet are looked for after the others, once more has been reported', async () => {
     const { collector, asked } = await beginElsewhere(4, (index) => index > 1);
     await collector.takeStoredSoFar(2);
     await collector.takeStoredSoFar(2);
@@ -133,7 +133,7 @@ describe('answers of workers elsewhere', () => {
     expect(asked.slice(2)).toEqual([['b1.com', 'b0.com']]);
   });
 
-  it('that were known when the run began are in the tally, and not looked for', async () => {
+  it('that were stored when the run began are in the tally, and not looked for', async () => {
     const { collector, asked } = await beginElsewhere(4, (index) => index < 2);
     await collector.takeStored('stored', undefined, [0, 1]);
     await collector.takeStoredSoFar(2);

@@ -56,7 +56,7 @@ async function dispatch(count: number, active: (unfinished: number) => number, p
   return { added, mostAhead, sizes };
 }
 
-it('are added twenty at a time and two hundred ahead, however few are finished between two checks', async () => {
+it('chunks are added twenty at a time and two hundred ahead, however few are finished between two looks', async () => {
   const { added, mostAhead } = await dispatch(301, () => 40);
   // The first goes alone, at once.
   expect(added).toEqual([1, ...Array(15).fill(20)]);
@@ -64,13 +64,13 @@ it('are added twenty at a time and two hundred ahead, however few are finished b
   expect(mostAhead).toBeLessThanOrEqual(200);
 });
 
-it('are two ahead for each that is being worked on: workers that take all there is get more', async () => {
+it('chunks are two ahead for each active one: workers that take all get more', async () => {
   const { mostAhead } = await dispatch(1_501, (unfinished) => Math.min(unfinished, 500));
   expect(mostAhead).toBeGreaterThan(980);
   expect(mostAhead).toBeLessThanOrEqual(1_000);
 });
 
-it('are of fifty for a second, and then of as many as are looked up in one', async () => {
+it('chunks have fifty identifiers for a second, and then those of a second', async () => {
   const { mostAhead, sizes } = await dispatch(301, () => 5, 640);
   expect(sizes.slice(0, 60)).toEqual(Array(60).fill(50));
   expect(sizes.at(-1)).toBe(128);

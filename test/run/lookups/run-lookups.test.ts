@@ -34,11 +34,11 @@ const ours = { retryAt: 0, now, service: 'https://s' };
 it.each<[string, Parameters<typeof ledgerState>[0], Partial<Record<'retryAt', number | null>>, RegExp]>([
   ['that the service may be slow', { quota: 9 }, {}, /^no chunk has finished .* may be slow/],
   ['where workers ask', { quota: 9 }, { retryAt: null }, /^no worker .* --base-url https:\/\/s/],
-  ['what holds the account', { quota: 9, sent: 9 }, {}, /^the limit is used up; /],
+  ['what holds the account', { quota: 9, sent: 9 }, {}, /^the limit is used up until /],
   ['what holds it elsewhere, too', { closedAt: now }, { retryAt: null }, /^the service refuses further/],
   ['until when all wait', { pace }, { retryAt: null }, /asks to wait until 01:40:00 UTC$/],
   ['until when one identifier waits', {}, { retryAt: now + 60_000 }, /asks to wait until 01:31:00 UTC$/],
   ['nothing of a wait that is over', {}, { retryAt: now }, /^no chunk has finished/],
-])('a run of which nothing is heard for 15 seconds says: %s', (_what, state, some, words) => {
+])('the notice after 15 seconds without a chunk says: %s', (_what, state, some, words) => {
   expect(silenceNotice(ledgerState({ now, ...state }), { ...ours, ...some })).toMatch(words);
 });

@@ -96,7 +96,7 @@ it.each<[number, Partial<LedgerState>, number | null, boolean]>([
   [500, {}, null, false],
   [5, { quota: 100, sent: 120 }, 0, false],
   [51, { quota: 100, run: runSpending({ maxRequests: 30 }) }, 100, false],
-])('quota left: of %i requests at %j is %s, most of it used: %s', (requests, state, left, isMost) => {
+])('the quota left for %i requests at %j is %s, most of it used: %s', (requests, state, left, isMost) => {
   const request = {
     runSettings: runSettings({ maxRequests: state.run?.maxRequests ?? null }),
     settings: { overagePrice: '0.1' },
@@ -127,7 +127,7 @@ it.each([
   { state: { quota: 100, run: runSpending({ maxRequests: 30, requests: 12 }) }, left: 18 },
   { state: { quota: 100, run: runSpending({ maxRequests: 30, requests: 31 }) }, left: 0 },
   { state: { run: runSpending({ maxRequests: 30 }) }, left: null },
-])('what a run may still send: $state leaves $left', ({ state, left }) => {
+])('a run may still send its rest: $state leaves $left', ({ state, left }) => {
   expect(requestsLeft(ledgerState(state))).toBe(left);
 });
 
@@ -150,7 +150,7 @@ describe('limits of other runs of the account', () => {
     expect(foreignTerms(terms, { ...terms })).toBeNull();
   });
 
-  it('are mentioned where they are lower, up to and including their end', () => {
+  it('are mentioned if they are lower, with their end', () => {
     const notice = foreignTerms({ overage: 3, quotaCap: 100 }, { overage: 30, quotaCap: null }) ?? '';
     expect(sayPhrase(notice, 'keys')).toBe(
       'another run of this account has quota 100 and a budget of 3 overage requests: the lower limit applies until that run has ended, or 30 s after it dies',

@@ -252,7 +252,7 @@ describe('a "not found" that its worker could not trust', () => {
     expect(recorded).toEqual(ALL.slice(1).map((text) => ({ ...RECORDED, key: `service:${text}` })));
   });
 
-  it('has failed, and halts the run, where there is none', async () => {
+  it('has failed, and halts the run, without such an answer', async () => {
     const { ended, statuses, recorded } = await end(ALL);
     expect(ended).toMatchObject({ type: 'halted', halt: { why: 'useless', useless: { how: 'unproven' } } });
     expect([statuses, recorded]).toEqual([ALL.map(() => 'failed'), []]);
@@ -350,7 +350,7 @@ describe('a run is stopped by', () => {
 });
 
 describe('a limit', () => {
-  it('is probed once more where that is free, and the run continues when there is room', async () => {
+  it('is probed once more if that is free, and the run continues if there is room', async () => {
     const { world, endsWithin, seenByWorker } = await beginAsleep({ looks: 'permitted' });
     world.ledger = { quota: 200, sent: 100 };
     world.shown = { halt: LIMIT };
@@ -373,7 +373,7 @@ describe('a limit', () => {
     expect(seenByWorker.filter((each) => each === 'free look')).toHaveLength(1);
   });
 
-  it('is waited out with --on-limit wait: a minute at a time where a probe costs a request', async () => {
+  it('is waited out with --on-limit wait, a minute at a time if a probe costs a request', async () => {
     const { world, endsWithin } = await beginAsleep({ onLimit: 'wait' });
     world.shown = { halt: LIMIT };
     expect(await endsWithin(59_000)).toBeNull();
@@ -447,7 +447,7 @@ describe('silence of the workers', () => {
     expect(world.seen).toEqual(['chunk 0']);
   });
 
-  it('is no silence while the run is paused alone: its chunks are taken back, and queued again when it is resumed', async () => {
+  it('does not count while the run is paused alone: its chunks leave the queue until it is resumed', async () => {
     const { world, endsWithin } = await beginAsleep({}, { held: new Set([0]), shown: PAUSED });
     expect(await endsWithin(300_000)).toBeNull();
     expect([...world.queued.keys()]).toEqual([0]);

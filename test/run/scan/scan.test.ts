@@ -167,7 +167,9 @@ it('a table that was read as one column gets advice on the delimiter', async () 
     ),
   });
   await expect(scanText('"name,site"\n"Acme,acme.com"\n')).rejects.toMatchObject({
-    message: expect.stringMatching(/the first line is in quotes.*remove the quotes if they enclose whole/),
+    message: expect.stringMatching(
+      /quotes enclose the whole first line.*remove the quotes if they enclose whole/,
+    ),
   });
   await expect(scanText('name:site\nacme:acme.com\n', { columns: [WEBSITE] })).rejects.toMatchObject({
     code: 'column-unknown',
