@@ -2,7 +2,7 @@
  * The library: brands for the identifiers of a program, under the same ledger as the command line.
  * Nothing else is public.
  *
- *   await using enricher = await createEnricher({ baseUrl, token });
+ *   await using enricher = await createEnricher({ maxRequests: 500 });
  *   const { status, brand } = await enricher.lookup('acme.com');
  */
 
@@ -26,9 +26,10 @@ export {
   RunError,
 } from './core/errors.js';
 export type { IdentifierKind } from './core/identifier.js';
-export type { AnswerSource, OutcomeStatus, StatusCounts } from './core/outcome.js';
+export type { AnswerSource, OutcomeStatus, StatusCounts, StopCode } from './core/outcome.js';
 export type * from './library/documents.js';
 export type * from './library/enricher.js';
+export { valueAt as fieldOf } from './run/output/brand-fields.js';
 
 /**
  * Opens an enricher: `await enricher.close()` when it is no longer needed, or `await using`. Throws
@@ -36,7 +37,8 @@ export type * from './library/enricher.js';
  * engine cannot be used.
  */
 export async function createEnricher(options: EnricherOptions = {}): Promise<Enricher> {
-  const { log: target, name = null, ...given } = options;
+  const { log: target, name = null, dispatcher, signal, ...others } = options;
+  const given = { ...others, env: others.env ?? process.env };
   // All files are of one account, whatever else they are given.
   const { baseUrl, token, tokenFile, account, sample, env } = given;
   const own = { baseUrl, token, tokenFile, account, sample, env };
@@ -45,6 +47,8 @@ export async function createEnricher(options: EnricherOptions = {}): Promise<Enr
     settingsOf: (input: string, file: FileOptions) => settingsOfFile(input, { ...given, ...file, ...own }),
     log: target === undefined ? silentLog() : forwardingLog(target),
     name,
+    dispatcher,
+    signal,
   });
   try {
     const opened = await keepRunning(orRelease(async (releasers) => openEnricher(frame(), releasers)));

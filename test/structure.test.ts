@@ -58,24 +58,24 @@ const ROOTS = 'roots';
  * number says what for and what was taken out.
  */
 const CEILINGS: Readonly<Record<string, number>> = {
-  core: 2_780,
-  'brand-api': 780,
+  core: 2_790,
+  'brand-api': 805,
   settings: 2_895,
   notify: 385,
-  input: 8_115,
+  input: 8_105,
   'local-service': 1_675,
   ledger: 1_640,
-  engine: 8_845,
+  engine: 8_820,
   worker: 2_050,
-  run: 10_630,
-  app: 975,
+  run: 10_640,
+  app: 990,
   jobs: 4_475,
-  library: 1_515,
+  library: 1_570,
   dashboard: 5_695,
   commands: 2_810,
-  roots: 355,
+  roots: 360,
 };
-const CEILING_OF_ALL = 55_570;
+const CEILING_OF_ALL = 55_685;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

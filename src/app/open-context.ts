@@ -1,5 +1,6 @@
 /** Opens everything that a command needs, in order; the releasers close it in reverse order. */
 import { setMaxListeners } from 'node:events';
+import type { RequestDispatcher } from '../brand-api/protocol.js';
 import { systemClock } from '../core/clock.js';
 import { RunError } from '../core/errors.js';
 import { assertOwnState } from '../core/folders.js';
@@ -114,11 +115,14 @@ export async function openContext<State extends Pick<StateContext, 'stateFolder'
   state: State,
   command: Pick<CommandContext, 'stdin' | 'stdout' | 'log' | 'stop' | 'graceMs'>,
   releasers: Releasers,
-  options: Pick<EngineOptions, 'onMetricsRefused'> = {},
+  {
+    dispatcher,
+    ...options
+  }: Pick<EngineOptions, 'onMetricsRefused'> & { readonly dispatcher?: RequestDispatcher } = {},
 ) {
   const { log, stop } = command;
   const { stateFolder } = state;
-  const opened = await openService(settings, log, releasers);
+  const opened = await openService(settings, log, releasers, dispatcher);
   const engineContext = await openEngineContext(settings, command, releasers, { stateFolder, ...options });
   const { engine, metrics } = engineContext;
   const service = { ...opened, client: metrics.watchClient(opened.client) };

@@ -1,6 +1,7 @@
 /** A command's service: the one at `--base-url`, or with `--sample` a local one in this process. */
 import { createHash } from 'node:crypto';
 import { type Client, createClient } from '../brand-api/client.js';
+import type { RequestDispatcher } from '../brand-api/protocol.js';
 import { createHttpSend } from '../brand-api/send.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
@@ -22,6 +23,7 @@ export async function openService(
   settings: Settings,
   log: Log,
   releasers: Releasers,
+  dispatcher?: RequestDispatcher,
 ): Promise<OpenedService> {
   if (settings.sample) {
     const { openSampleClient } = await import('./sample.js');
@@ -37,17 +39,23 @@ export async function openService(
   const { baseUrl, token } = addressAndToken(settings);
   return {
     ...accountNames(baseUrl, token, settings.account),
-    client: openClient(settings, baseUrl, token, releasers),
+    client: openClient(settings, baseUrl, token, releasers, dispatcher),
     isLoopback: isLoopbackUrl(baseUrl),
     ownDomain: settings.ownDomain,
   };
 }
 
 /** Opens a client with its own sockets, for an address and its token. */
-export function openClient(settings: Settings, baseUrl: string, token: string, releasers: Releasers): Client {
+export function openClient(
+  settings: Settings,
+  baseUrl: string,
+  token: string,
+  releasers: Releasers,
+  dispatcher?: RequestDispatcher,
+): Client {
   const { concurrency: connections, timeoutMs } = settings;
   const network = { ...networkOf(settings), client: clientCertificateOf(settings) };
-  const http = createHttpSend({ baseUrl, connections, timeoutMs, network });
+  const http = createHttpSend({ baseUrl, connections, timeoutMs, network, dispatcher });
   releasers.push(() => http.close());
   return createClient(http.send, token);
 }

@@ -57,7 +57,7 @@ type Read<S> = S extends keyof Values
       : { -readonly [Name in keyof S]?: Read<S[Name]> | null };
 
 /** A Brand as services send it: any field may be absent or null. Nothing here validates. */
-export type Brand = Read<typeof BRAND> & { [unknown: string]: unknown };
+export type Brand = Read<typeof BRAND>;
 
 /** Fields that most objects of other services have, too. */
 const COMMON = ['id', 'name', 'description'];

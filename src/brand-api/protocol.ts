@@ -1,9 +1,17 @@
-/** What client and local service share: the five routes, and the headers of answers. */
+/** What client and local service share: the five routes, headers of answers, and what sends. */
 import type { Identifier } from '../core/identifier.js';
 import { attempt } from '../core/lifecycle.js';
 
 /** The query parameter `allowNsfw`, or its absence (Endpoints rules 4 to 6). */
 export type AllowNsfw = 'unset' | 'true' | 'false';
+
+/**
+ * Sends requests: undici's `Agent`, `ProxyAgent` or `MockAgent`, version 7 or later. It must send
+ * each request once: a repeated one may be billed, and no ledger would know.
+ */
+export interface RequestDispatcher {
+  dispatch(options: object, handler: object): boolean;
+}
 
 export const BRANDS_PATH = '/v2/brands/';
 

@@ -204,7 +204,7 @@ function refusalCode(code: string | null): 'quota' | 'throughput' | null {
 }
 
 /** Parses a JSON object; null for any other text. */
-export function parseObject(text: string): Brand | null {
+export function parseObject(text: string): (Brand & Readonly<Record<string, unknown>>) | null {
   const parsed: unknown = attempt(() => JSON.parse(text), null);
   return typeof parsed === 'object' && !Array.isArray(parsed) ? (parsed as Brand | null) : null;
 }

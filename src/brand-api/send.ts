@@ -7,7 +7,7 @@ import type { Dispatcher } from 'undici';
 import { createConnector, type Network, PLAIN_NETWORK } from '../core/connector.js';
 import { load } from '../core/load.js';
 import { type FaultKind, systemFault } from '../core/system-error.js';
-import { pathBeforeRoutes } from './protocol.js';
+import { pathBeforeRoutes, type RequestDispatcher } from './protocol.js';
 
 export interface SendRequest {
   /** Path and query, beginning with `/`. */
@@ -50,6 +50,8 @@ export interface HttpSendOptions {
   readonly maxBodyBytes?: number;
   /** Default: no proxy. */
   readonly network?: Network;
+  /** Sends in place of a pool of its own, and is not closed. */
+  readonly dispatcher?: RequestDispatcher | undefined;
 }
 
 const NO_BYTES = Buffer.alloc(0);
@@ -58,12 +60,28 @@ const STOPPED = 'stopped before the answer arrived';
 const GIVEN_BACK_MS = 1_000;
 
 export function createHttpSend(options: HttpSendOptions) {
-  // Loaded with the first client: commands that send nothing start sooner.
-  const Pool = load('undici/lib/dispatcher/pool.js') as typeof import('undici').Pool;
-  const { connections, timeoutMs, maxBodyBytes = 1_048_576, network = PLAIN_NETWORK } = options;
+  const { timeoutMs, maxBodyBytes = 1_048_576 } = options;
   const base = new URL(options.baseUrl);
   const prefix = pathBeforeRoutes(base.pathname);
-  const pool = new Pool(base.origin, {
+  const pool = options.dispatcher ? null : openPool(base.origin, options);
+  const dispatcher: RequestDispatcher = options.dispatcher ?? (pool as RequestDispatcher);
+  const send: Send = ({ path, authorization, signal }) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) {
+        resolve({ type: 'no_answer', wasSent: false, reason: STOPPED });
+        return;
+      }
+      const exchange = new Exchange(resolve, maxBodyBytes, timeoutMs, signal);
+      const headers = { authorization, accept: 'application/json' };
+      exchange.sendBy(dispatcher, { origin: base.origin, method: 'GET', path: prefix + path, headers });
+    });
+  return { send, close: async (): Promise<void> => pool?.destroy() };
+}
+
+function openPool(origin: string, { connections, timeoutMs, network = PLAIN_NETWORK }: HttpSendOptions) {
+  // Loaded with the first client: commands that send nothing start sooner.
+  const Pool = load('undici/lib/dispatcher/pool.js') as typeof import('undici').Pool;
+  return new Pool(origin, {
     connections,
     pipelining: 1,
     allowH2: false,
@@ -74,17 +92,6 @@ export function createHttpSend(options: HttpSendOptions) {
     keepAliveTimeout: 10_000,
     maxHeaderSize: 65_536,
   });
-  const send: Send = ({ path, authorization, signal }) =>
-    new Promise((resolve) => {
-      if (signal?.aborted) {
-        resolve({ type: 'no_answer', wasSent: false, reason: STOPPED });
-        return;
-      }
-      const exchange = new Exchange(resolve, maxBodyBytes, timeoutMs, signal);
-      const headers = { authorization, accept: 'application/json' };
-      pool.dispatch({ method: 'GET', path: prefix + path, headers }, exchange);
-    });
-  return { send, close: (): Promise<void> => pool.destroy() };
 }
 
 /** One request on its way: collects what undici reports and settles once. */
@@ -116,6 +123,15 @@ class Exchange implements Dispatcher.DispatchHandler {
       }, lateMs);
     }, timeoutMs);
     signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  sendBy(dispatcher: RequestDispatcher, options: object): void {
+    try {
+      dispatcher.dispatch(options, this);
+    } catch (error) {
+      // A dispatcher of the program; what it did before is unknown.
+      this.#end(true, systemFault(error).words);
+    }
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

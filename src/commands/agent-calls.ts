@@ -55,7 +55,7 @@ const found = {
   brand: z.record(text, z.union([text, z.number(), z.boolean()])).nullable(),
   source: z.enum(['api', 'stored']).nullable(),
   billed: count.describe('requests that were or may have been billed; 0: stored, or free'),
-  error: orNone,
+  error: z.object({ code: text, message: text }).nullable(),
 };
 const { plan, report, ledger } = DOCUMENTS;
 const runStatus = {

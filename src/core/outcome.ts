@@ -53,3 +53,10 @@ export interface NewOutcome extends Pick<StoredOutcome, 'key' | 'status' | 'pack
   /** Milliseconds that the answer waited for the store; it replaces no later one. Absent for 0. */
   readonly ageMs?: number;
 }
+
+/** Why a run stopped, in one word for programs. */
+export const STOP_CODES = [
+  ...(['limit', 'throttled', 'min-match', 'max-errors', 'paused', 'cancelled', 'interrupted'] as const),
+  ...(['declined', 'credentials', 'unreachable', 'useless', 'doubtful', 'lost'] as const),
+] as const;
+export type StopCode = (typeof STOP_CODES)[number];

@@ -6,7 +6,7 @@ import { identifyRow } from '../input/identify/identify-cell.js';
 import { FIRST_ANSWERS, judgeMatches } from '../run/lookups/match-check.js';
 import { isoTime } from '../run/output/columns.js';
 import { settingName } from '../run/words/say-reason.js';
-import type { Candidate, Candidates, Enriched } from './enricher.js';
+import type { Candidate, Candidates, Enriched, RowError } from './enricher.js';
 import type { Ask } from './lookups.js';
 import type { Found } from './waiters.js';
 
@@ -115,11 +115,11 @@ export function holdUnmatched(ask: Ask, minMatch: number | null): Ask {
 }
 
 function held({ matched, answered }: Parameters<typeof judgeMatches>[0]): Found {
-  const error =
+  const message =
     `not asked for: ${countText(matched)} of the first ${countOf(answered, 'answer')} match; are the ` +
     `identifiers right? ${settingName('minMatch', 'program')} 0 asks for all`;
   const none = { brand: null, source: null, fetchedAt: null, billed: 0 };
-  return { status: 'deferred', stopped: 'min-match', ...none, error };
+  return { status: 'deferred', stopped: 'min-match', ...none, error: { code: 'min-match', message } };
 }
 
 /** Rejects only with what `ask` rejects with; `candidatesOf`, code of the program, may throw. */
@@ -133,17 +133,26 @@ export async function findBrand<Input>(
   try {
     cells = cellsOf(candidatesOf(input), kind);
   } catch (error) {
-    return withoutLookup(input, 'invalid', `its identifier cannot be read (${reasonOf(error)})`);
+    return withoutLookup(input, 'invalid', {
+      code: 'unreadable',
+      message: `its identifier cannot be read (${reasonOf(error)})`,
+    });
   }
   const choices = cells.map((cell, column) => ({ column, name: '', kind: cell.kind }));
   if (choices.some((choice) => !IDENTIFIER_KINDS.includes(choice.kind)))
-    return withoutLookup(input, 'invalid', `no such kind; use one of ${IDENTIFIER_KINDS.join(', ')}`);
+    return withoutLookup(input, 'invalid', {
+      code: 'unknown_kind',
+      message: `no such kind; use one of ${IDENTIFIER_KINDS.join(', ')}`,
+    });
   const { identifiers, otherwise } = identifyRow(
     cells.map(({ value }) => value),
     choices,
   );
   const [first, ...others] = identifiers;
-  if (first === undefined) return withoutLookup(input, otherwise.type, sayRowReason(otherwise.reason));
+  if (first === undefined) {
+    const { type, reason } = otherwise;
+    return withoutLookup(input, type, { code: reason.code, message: sayRowReason(reason) });
+  }
   let used = first;
   let found: Found = await ask(first);
   let { billed } = found;
@@ -171,7 +180,7 @@ function cellsOf(candidates: Candidates, kind: IdentifierKind): { value: string;
   });
 }
 
-function withoutLookup<Input>(input: Input, status: 'invalid' | 'skipped', error: string): Enriched<Input> {
+function withoutLookup<Input>(input: Input, status: 'invalid' | 'skipped', error: RowError): Enriched<Input> {
   const nothing = { kind: null, identifier: null, brand: null, source: null, fetchedAt: null };
   return { input, status, ...nothing, billed: 0, error, stopped: null };
 }

@@ -2,9 +2,12 @@
 /** What a program sees of the library: options, results, and the enricher itself. */
 
 import type { Brand } from '../brand-api/brand.js';
+import type { RequestDispatcher } from '../brand-api/protocol.js';
 import type { ExitCode } from '../core/errors.js';
 import type { IdentifierKind } from '../core/identifier.js';
-import type { AnswerSource, OutcomeStatus, StatusCounts } from '../core/outcome.js';
+import type { AnswerSource, OutcomeStatus, StatusCounts, StopCode } from '../core/outcome.js';
+import type { RowReason } from '../core/row-reason.js';
+import type { FailureReason } from '../engine/stores/run-reasons.js';
 import type { AccountState, FilePlan } from './documents.js';
 
 /** A log with pino's methods: `pino()`, `fastify.log` and `console` have them. */
@@ -46,9 +49,9 @@ interface SharedOptions {
 
 /** Named as in `brand-enrich.config.json`; the manual's page of settings says more of each. */
 export interface EnricherOptions extends SharedOptions {
-  /** Address, needed without `sample` and `env`. Example: `'https://api.brandfetch.io'`. */
+  /** Address. Default: that of `env`. Example: `'https://api.brandfetch.io'`. */
   readonly baseUrl?: string | undefined;
-  /** Needed without `tokenFile`, `sample` and `env`. Example: `process.env.BRAND_API_TOKEN`. */
+  /** Default: that of `env`, `BRAND_API_TOKEN`. */
   readonly token?: string | undefined;
   /** A file that holds the token and nothing else. Example: `'/run/secrets/brand-api-token'`. */
   readonly tokenFile?: string | undefined;
@@ -92,8 +95,15 @@ export interface EnricherOptions extends SharedOptions {
   readonly clientCert?: string | readonly string[] | undefined;
   /** How far the service's usage header may lag. Default: `'60s'`. */
   readonly usageLag?: string | undefined;
-  /** Variables of the command line, for what options leave out. Example: `process.env`. */
+  /** Variables of the command line, for what options leave out. Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /**
+   * Sends the requests, in place of sockets with the options `clientCert` and `caFile` and a proxy
+   * of `env`: for a proxy of your own, for tracing, for tests. Default: sockets of its own.
+   */
+  readonly dispatcher?: RequestDispatcher | undefined;
+  /** Closes the enricher: calls that are under way reject with its reason. */
+  readonly signal?: AbortSignal | undefined;
   /** Where the log goes, without the token. Default: nowhere. Example: `console`. */
   readonly log?: EnricherLog | undefined;
   /**
@@ -126,6 +136,15 @@ export interface EnrichOptions<Row> extends LookupOptions {
   readonly lookAhead?: number | undefined;
 }
 
+/** Codes keep their spelling; messages are for people. */
+export interface RowError {
+  /** Of the cell, of the failed lookup, or as `stopped`. `retry_later`: not found yet. */
+  readonly code:
+    | (RowReason['code'] | FailureReason['code'] | StopCode)
+    | ('unreadable' | 'unknown_kind' | 'retry_later');
+  readonly message: string;
+}
+
 /** One row and its result. A `matched` one has a brand, the others have none. */
 export type Enriched<Row = string> = {
   readonly input: Row;
@@ -141,10 +160,10 @@ export type Enriched<Row = string> = {
    * lookup that another row at the same moment asked for. The sum is what this program spent.
    */
   readonly billed: number;
-  /** Why there is no answer, or what is wrong with the identifier. */
-  readonly error: string | null;
-  /** Not asked for: too few of the first answers of its stream match (`minMatch`). Else null. */
-  readonly stopped: 'min-match' | null;
+  /** Why there is no answer, or what is wrong with the identifier; null for a usual answer. */
+  readonly error: RowError | null;
+  /** What kept a deferred row from being sent; null for other rows. */
+  readonly stopped: StopCode | null;
 } & (
   | { readonly status: 'matched'; readonly brand: Brand }
   | { readonly status: Exclude<OutcomeStatus, 'matched'>; readonly brand: null }
@@ -257,9 +276,9 @@ export interface FileResult {
   readonly exitCode: ExitCode;
   /** False: the result is a partial one, and running again goes on. */
   readonly isComplete: boolean;
-  /** It is held for a person: too few of its first answers match (`minMatch`). null: it is not. */
-  readonly stopped: 'min-match' | null;
-  /** Why the run stopped; null: it did not. */
+  /** What stopped the run; null for a complete one. `min-match`: it is held for a person. */
+  readonly stopped: StopCode | null;
+  /** The same as a sentence. */
   readonly reason: string | null;
   readonly rows: Readonly<StatusCounts>;
   readonly requests: { readonly sent: number; readonly billed: number; readonly overageCost: string };

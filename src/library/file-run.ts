@@ -16,7 +16,7 @@ import { loadOptions, type ProgramOptions } from '../settings/load-settings.js';
 import type { Settings } from '../settings/settings.js';
 import type { WorkerListener } from '../worker/asked.js';
 import type { FilePlan } from './documents.js';
-import type { FileOptions, FileProgress, FileResult } from './enricher.js';
+import type { EnricherOptions, FileOptions, FileProgress, FileResult } from './enricher.js';
 
 /** What a caller decides about a run besides its settings. See `EnrichRuntime`. */
 export type FileHooks = Pick<FileRun, 'job' | 'key' | 'confirm'>;
@@ -25,7 +25,7 @@ export type FileHooks = Pick<FileRun, 'job' | 'key' | 'confirm'>;
 export async function runOneFile(
   input: string,
   settings: Settings,
-  shared: Omit<OpenedContext, 'notifier'>,
+  shared: Omit<OpenedContext, 'notifier'> & Pick<EnricherOptions, 'dispatcher'>,
   token: string | null,
   onProgress: FileOptions['onProgress'],
   hooks: FileHooks,
@@ -34,7 +34,9 @@ export async function runOneFile(
   return withReleasers(async (releasers) => {
     // Its requests have sockets of their own: waiting for one must not use up their time.
     const client =
-      token === null ? shared.service.client : openClient(settings, shared.service.service, token, releasers);
+      token === null
+        ? shared.service.client
+        : openClient(settings, shared.service.service, token, releasers, shared.dispatcher);
     const service = { ...shared.service, client };
     const show = createLogView(log, { file: basename(input) }, createStanding(log, null), 'program');
     const open = (listener: WorkerListener) =>

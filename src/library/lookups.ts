@@ -16,7 +16,7 @@ import { freshnessOf, type LookupFailure } from '../engine/stores/run-store.js';
 import { readStored } from '../run/lookups/collect-outcomes.js';
 import { sayFailure } from '../run/words/say-reason.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
-import type { ProgramRun, ProgramRuns } from './program-runs.js';
+import type { ProgramRun, ProgramRuns, Rest } from './program-runs.js';
 import { type Found, foundOf, type Waiter, type Waiters } from './waiters.js';
 
 /** Looks one identifier up. Rejects with the reason of its signal, and with engine errors. */
@@ -38,7 +38,10 @@ export interface LookupsOptions {
 
 /** Rounds without an answer and without a reason: the engine took the run for dead each time. */
 const EMPTY_ROUNDS_AT_MOST = 3;
-const TAKEN_FOR_DEAD = 'not asked: the engine took this program for dead, and did so again when it went on';
+const TAKEN_FOR_DEAD = {
+  stopped: 'lost',
+  why: 'not asked: the engine took this program for dead, and did so again after it resumed',
+} as const;
 
 export function createLookups(options: LookupsOptions) {
   const { engine, worker, waiters, runs, keyOf, clock, log, closing } = options;
@@ -59,7 +62,7 @@ export function createLookups(options: LookupsOptions) {
       const stored = found[at];
       if (!stored) continue;
       const read = readStored(stored);
-      if ('code' in read) waiter.settle(unanswered('failed', sayFailure(read)));
+      if ('code' in read) waiter.settle(foundOfFailure({ reason: read }));
       else waiter.settle(foundOf(read, source));
     }
   }
@@ -118,7 +121,7 @@ export function createLookups(options: LookupsOptions) {
         if (resting !== null || emptyRounds === EMPTY_ROUNDS_AT_MOST) {
           for (const waiter of left) {
             if (resting?.error) waiter.fail(resting.error);
-            else waiter.settle(unanswered('deferred', resting?.why ?? TAKEN_FOR_DEAD));
+            else waiter.settle(deferredBy(resting ?? TAKEN_FOR_DEAD));
           }
           return;
         }
@@ -207,10 +210,16 @@ export function createLookups(options: LookupsOptions) {
 
 const isWaiting = ({ isOver }: Waiter): boolean => !isOver;
 
-function foundOfFailure({ isDeferred, reason }: LookupFailure): Omit<Found, 'billed'> {
-  return unanswered(isDeferred === true ? 'deferred' : 'failed', sayFailure(reason));
+const UNANSWERED = { brand: null, source: null, fetchedAt: null };
+
+function foundOfFailure({
+  isDeferred = false,
+  reason,
+}: Pick<LookupFailure, 'isDeferred' | 'reason'>): Omit<Found, 'billed'> {
+  const error = { code: reason.code, message: sayFailure(reason) };
+  return { ...UNANSWERED, status: isDeferred ? 'deferred' : 'failed', error };
 }
 
-function unanswered(status: 'failed' | 'deferred', error: string): Omit<Found, 'billed'> {
-  return { status, brand: null, source: null, fetchedAt: null, error };
+function deferredBy({ stopped, why }: Pick<Rest, 'stopped' | 'why'>): Omit<Found, 'billed'> {
+  return { ...UNANSWERED, status: 'deferred', stopped, error: { code: stopped, message: why } };
 }

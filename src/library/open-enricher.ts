@@ -13,7 +13,14 @@ import { runSettingsOf } from '../run/enrich-request.js';
 import { readToken } from '../settings/secrets.js';
 import type { Settings } from '../settings/settings.js';
 import { enrichRows, findBrand, holdUnmatched } from './enrich-rows.js';
-import type { Candidates, Enriched, Enricher, EnrichOptions, FileOptions } from './enricher.js';
+import type {
+  Candidates,
+  Enriched,
+  Enricher,
+  EnricherOptions,
+  EnrichOptions,
+  FileOptions,
+} from './enricher.js';
 import { type FileHooks, planOneFile, runOneFile } from './file-run.js';
 import { type Ask, createLookups } from './lookups.js';
 import { createProgramRuns } from './program-runs.js';
@@ -27,6 +34,8 @@ export interface EnricherFrame {
   readonly log: Log;
   /** See `EnricherOptions`. */
   readonly name: string | null;
+  readonly dispatcher?: EnricherOptions['dispatcher'];
+  readonly signal?: EnricherOptions['signal'];
   /** Whose runs these are; they share caps that begin anew each day. Default: nobody's. */
   readonly owner?: string | null;
 }
@@ -35,18 +44,24 @@ export type OpenedEnricher = Awaited<ReturnType<typeof openEnricher>>;
 
 /** Opens an enricher; closing it runs the releasers. Throws as `createEnricher` does. */
 export async function openEnricher(
-  { settings: loaded, settingsOf, log, name, owner = null }: EnricherFrame,
+  { settings: loaded, settingsOf, log, name, owner = null, dispatcher, signal }: EnricherFrame,
   releasers: Releasers,
 ) {
   // Read once: files ask with the token whose account was opened. A program serves its own metrics.
   const settings = { ...loaded, token: readToken(loaded), tokenFile: null, metricsPort: null };
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
+  signal?.throwIfAborted();
+  const onAbort = () => closing.abort(signal?.reason);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  releasers.push(() => signal?.removeEventListener('abort', onAbort));
   const graceMs = (timeoutMs: number) => timeoutMs;
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
   const command = { ...streams, log, stop: closing.signal, graceMs };
   const state = { stateFolder: await openStateFolder(settings, releasers) };
-  const context = await openContext(settings, state, command, releasers);
+  const context = await openContext(settings, state, command, releasers, {
+    ...(dispatcher && { dispatcher }),
+  });
   const { engine, service, stateFolder, clock } = context;
   logOpened(context, settings.sample, log);
   const waiters = createWaiters();
@@ -130,7 +145,7 @@ export async function openEnricher(
   const runFile = (path: string, file: FileOptions, hooks: FileHooks = {}) =>
     withFile(path, file, (ofFile, stop) => {
       const own = { ...hooks, ...(owner !== null && { key: runs.key() }) };
-      return runOneFile(path, ofFile, { ...context, stop }, settings.token, file.onProgress, own);
+      return runOneFile(path, ofFile, { ...context, stop, dispatcher }, settings.token, file.onProgress, own);
     });
 
   let closed: Promise<void> | null = null;
@@ -144,6 +159,8 @@ export async function openEnricher(
     await releasers.releaseAll();
   }
   const close = () => (closed ??= keepRunning(end()));
+  closing.signal.throwIfAborted();
+  closing.signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true });
 
   const enricher: Enricher = {
     async lookup(identifier, { kind, signal } = {}) {

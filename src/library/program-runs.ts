@@ -9,7 +9,7 @@ import { assertDiskRoom } from '../core/disk-room.js';
 import { AuthenticationError, type BrandEnrichError, RunError } from '../core/errors.js';
 import { createReleasers, type Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import type { Freshness } from '../core/outcome.js';
+import type { Freshness, StopCode } from '../core/outcome.js';
 import type { Phrase } from '../core/phrase.js';
 import { userAtHost } from '../core/process-identity.js';
 import type { Engine } from '../engine/engine.js';
@@ -25,7 +25,7 @@ import { RULES } from '../ledger/rules.js';
 import type { EnrichRequest } from '../run/enrich-request.js';
 import { assertEngineRoom, readOwnBrand } from '../run/lookups/run-lookups.js';
 import { foreignTerms } from '../run/lookups/spending.js';
-import { type LookupsEnd, stopOf } from '../run/run-end.js';
+import { type LookupsEnd, stopCodeOf, stopOf } from '../run/run-end.js';
 import { newRunId, startRun, stopOfError } from '../run/run-record.js';
 import { createStanding } from '../run/run-view.js';
 import { sayDeferred, sayHalt, sayTo } from '../run/words/say-reason.js';
@@ -55,8 +55,9 @@ interface OpenRun extends ProgramRun {
 }
 
 /** Why nothing is asked for now: `error` where a person has to act, else the words of the rows. */
-interface Rest {
+export interface Rest {
   readonly error: BrandEnrichError | null;
+  readonly stopped: StopCode;
   readonly why: string;
   /** Whether waiting may help, and how long it takes. */
   readonly passes: boolean;
@@ -203,7 +204,8 @@ export function createProgramRuns(options: ProgramRunsOptions) {
       const { end } = stopped;
       const halt = end.type === 'halted' ? end.halt : null;
       const passes = halt?.why === 'limit' || halt?.why === 'throttled';
-      return { error: halt && errorOfHalt(halt, settings.service), why: whyOf(end), passes, leftMs };
+      const error = halt && errorOfHalt(halt, settings.service);
+      return { error, stopped: stopCodeOf(end) ?? 'interrupted', why: whyOf(end), passes, leftMs };
     },
     /** By which stored answers are judged at this moment. */
     freshness(): Freshness {

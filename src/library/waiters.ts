@@ -1,9 +1,10 @@
 /** Who waits for which identifier. Equal ones wait for one lookup, whichever signals they have. */
 import type { Brand } from '../brand-api/brand.js';
 import { BrandEnrichError } from '../core/errors.js';
-import type { AnswerSource, OutcomeKey } from '../core/outcome.js';
+import type { AnswerSource, OutcomeKey, StopCode } from '../core/outcome.js';
 import { RETRY_LATER_REASON } from '../engine/stores/outcome-store.js';
 import type { FetchedAnswer, WorkerListener } from '../worker/asked.js';
+import type { RowError } from './enricher.js';
 
 /** The result of one identifier. */
 export interface Found {
@@ -12,10 +13,10 @@ export interface Found {
   readonly source: AnswerSource | null;
   /** Store's clock, milliseconds. */
   readonly fetchedAt: number | null;
-  readonly error: string | null;
+  readonly error: RowError | null;
   /** See `Enriched`. */
   readonly billed: number;
-  readonly stopped?: 'min-match';
+  readonly stopped?: StopCode | null;
 }
 
 interface Caller {
@@ -87,7 +88,7 @@ export function foundOf(
   { status, retryLater, profile, fetchedAt }: Omit<FetchedAnswer, 'key'>,
   source: AnswerSource,
 ): Omit<Found, 'billed'> {
-  const error = retryLater ? RETRY_LATER_REASON : null;
+  const error = retryLater ? ({ code: 'retry_later', message: RETRY_LATER_REASON } as const) : null;
   return { status, brand: profile?.brand ?? null, source, fetchedAt, error };
 }
 

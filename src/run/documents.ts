@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { EXIT } from '../core/errors.js';
-import { OUTCOME_STATUSES } from '../core/outcome.js';
+import { OUTCOME_STATUSES, STOP_CODES } from '../core/outcome.js';
 
 const text = z.string();
 const count = z.int().nonnegative();
@@ -22,8 +22,8 @@ const listed = listOf({ line: count, value: text, reason: text });
 const countsOf = <Key extends string>(...keys: readonly Key[]) =>
   Object.fromEntries(keys.map((key) => [key, count])) as Record<Key, typeof count>;
 const rows = object(countsOf(...OUTCOME_STATUSES));
-const held = 'min-match: held for a person, because too few of the first answers match';
-const stopped = z.literal('min-match').nullable().describe(held);
+const held = 'min-match: held for a person, because too few of the first answers match; null: not stopped';
+const stopped = z.enum(STOP_CODES).nullable().describe(held);
 
 /** What a person ordered: `user@host`, or a name of the dashboard. */
 const order = orNull({ by: text, at: time });

@@ -1,6 +1,6 @@
 /** The end of a run's lookups, and its exit code. Pure. */
 import { BrandEnrichError, EXIT, type ExitCode, isOfStop, worstExit } from '../core/errors.js';
-import { hasNoMatch, type StatusCounts } from '../core/outcome.js';
+import { hasNoMatch, type StatusCounts, type StopCode } from '../core/outcome.js';
 import type { RunHalt, RunStop } from '../engine/stores/run-reasons.js';
 
 /** A failure while a stopped run was winding up. */
@@ -34,6 +34,14 @@ const EXIT_OF_HALT: Record<RunHalt['why'], ExitCode> = {
   useless: EXIT.ioError,
   unmatched: EXIT.limit,
 };
+
+/** Returns why a run stopped, in one word for programs; null if nothing stopped it. */
+export function stopCodeOf(end: LookupsEnd): StopCode | null {
+  if (end.type === 'finished') return null;
+  if (end.type === 'halted') return end.halt.why === 'unmatched' ? 'min-match' : end.halt.why;
+  if (end.type === 'too_many_failures') return 'max-errors';
+  return end.type === 'stopped' ? 'interrupted' : end.type;
+}
 
 /** Returns why the run ended early, as the engine stores it; null if nothing stopped it. */
 export function stopOf(end: LookupsEnd): RunStop | null {

@@ -44,7 +44,7 @@ export function summaryText(run: FinishedRun, hasColor: boolean): string {
     visibleLines(lines.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`));
   const closing = visibleLines(closingOf(run));
   const [mark, tone] = verdictOf(report);
-  const [first, last] = report.stopped === null || closing === '' ? ['', closing] : [closing, ''];
+  const [first, last] = report.stopped === 'min-match' ? [closing, ''] : ['', closing];
   const head =
     `${first}${paint(tone, mark)}: ` +
     `${parts.length === 0 ? 'no rows' : `${parts.join(', ')} of ${records}`}\n`;

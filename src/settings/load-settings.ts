@@ -246,8 +246,8 @@ export interface ProgramOptions extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Loads the settings of a program, whose options win over `env`. Without `env`, only the state
- * folder and Node's certificates come from the environment. `flags` name the results of a file.
+ * Loads the settings of a program, whose options win over `env`. `flags` name the results of a
+ * file.
  */
 export function loadOptions(
   { token, env, ...options }: ProgramOptions,
@@ -261,9 +261,7 @@ export function loadOptions(
       return usageProblem('no such option', key, todo);
     }),
   );
-  const { XDG_STATE_HOME, NODE_EXTRA_CA_CERTS } = process.env;
-  // Node reads the second itself; `caFile` adds to it.
-  const surroundings = { ...(env ?? { XDG_STATE_HOME, NODE_EXTRA_CA_CERTS }) };
+  const surroundings = { ...env };
   const hidden = Object.keys(values).flatMap((key) => {
     const line = PROGRAM_OPTIONS.get(key);
     return [line?.env, ...(line?.envAliases ?? []).map(({ name }) => name)];

@@ -2,6 +2,7 @@
  * The library as a program uses it, on real engines, against a service that counts what it bills.
  * The program and the command line share token and engine: neither pays for what the other has.
  */
+import { Agent } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../src/core/log.js';
 import { openEngine } from '../../src/engine/open-engine.js';
@@ -60,7 +61,11 @@ function testStream(engine: EngineUnderTest): void {
     for (const row of found) {
       expect(row.brand === null).toBe(row.status !== 'matched');
       if (row.status === 'matched') expect(row).toMatchObject({ kind: 'domain', source: 'api', error: null });
-      if (row.status === 'deferred') expect(row.error).toMatch(/^not looked up: /);
+      if (row.status === 'deferred')
+        expect(row).toMatchObject({
+          stopped: 'limit',
+          error: { code: 'limit', message: expect.stringMatching(/^not looked up: /) },
+        });
     }
 
     // The command line finds the same answers, and the same account.
@@ -172,7 +177,10 @@ describe('a program', () => {
     const enricher = await enricherOf(scene);
     const found = await all(enricher.enrich([...texts, 12_345 as unknown as string]));
     expect(statusesOf(found)).toEqual({ invalid: 6 });
-    for (const { error } of found) expect(error).toMatch(/kind auto takes .*; name /);
+    for (const { error } of found) {
+      expect(error?.code).toMatch(/^(not_recognised|open_)/);
+      expect(error?.message).toMatch(/kind auto takes .*; name /);
+    }
     expect(await enricher.lookup('1332')).toMatchObject({ status: 'invalid' });
     expect(meter.requests).toHaveLength(0);
     await enricher.lookup('0700.HK');
@@ -200,7 +208,8 @@ describe('a program', () => {
     expect(scene.service.meter.billed).toBe(5);
     const deferred = found.filter(({ status }) => status === 'deferred');
     expect(deferred).toHaveLength(7);
-    for (const { error } of deferred) expect(error).toMatch(/^not looked up: maxRequests 5 is reached/);
+    for (const { error } of deferred)
+      expect(error?.message).toMatch(/^not looked up: maxRequests 5 is reached/);
     await first.close();
     const second = await enricherOf(scene, options);
     expect(await second.lookup('another.com')).toMatchObject({ status: 'deferred' });
@@ -262,6 +271,55 @@ describe('a program', () => {
     expect(scene.service.meter.requests).toHaveLength(1);
   });
 
+  test('the signal of the enricher closes it: calls reject with its reason, and nothing more is sent', async () => {
+    const scene = await createScene(engine, { latencyMs: 200 });
+    const program = new AbortController();
+    const enricher = await enricherOf(scene, { signal: program.signal, concurrency: 2 });
+    const rows = all(enricher.enrich(domains(100)));
+    await expect.poll(() => scene.service.meter.requests.length).toBeGreaterThan(0);
+    program.abort(new Error('the server shuts down'));
+    await expect(rows).rejects.toThrow('the server shuts down');
+    await expect(enricher.lookup('acme.com')).rejects.toThrow('the server shuts down');
+    await enricher.close();
+    const { length } = scene.service.meter.requests;
+    expect(length).toBeLessThanOrEqual(4);
+    const { signal } = program;
+    await expect(createEnricher({ env: scene.env, signal })).rejects.toThrow('the server shuts down');
+    expect(scene.service.meter.requests).toHaveLength(length);
+  });
+
+  test('a dispatcher of the program sends the requests of lookups and files, once each', async () => {
+    const scene = await createScene(engine);
+    await scene.write('list.csv', domainList(20));
+    const agent = new Agent();
+    onTestFinished(() => agent.close());
+    const sent: object[] = [];
+    const dispatcher: EnricherOptions['dispatcher'] = {
+      dispatch(options, handler) {
+        sent.push(options);
+        return agent.dispatch(options as never, handler as never);
+      },
+    };
+    const enricher = await enricherOf(scene, { dispatcher });
+    expect(await enricher.lookup(domainAt(0))).toMatchObject({ status: 'matched', billed: 1 });
+    const { rows } = await enricher.runFile(scene.path('list.csv'));
+    expect(rows.matched + rows.not_found).toBe(20);
+    expect(sent).toHaveLength(20);
+    expect(scene.service.meter.requests).toHaveLength(20);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+  });
+
+  test('a request whose dispatcher throws counts as billed, and fails after two tries', async () => {
+    const scene = await createScene(engine);
+    const dispatch = () => {
+      throw new Error('the proxy is out of order');
+    };
+    const enricher = await enricherOf(scene, { dispatcher: { dispatch }, maxRequests: 10 });
+    const { status, billed, error } = await enricher.lookup('acme.com');
+    expect({ status, billed, code: error?.code }).toEqual({ status: 'failed', billed: 2, code: 'answer' });
+    expect((await enricher.account()).used).toBe(2);
+  });
+
   test('an address at which nothing listens is an error', async () => {
     const scene = await createScene(engine);
     const enricher = await enricherOf(scene, { baseUrl: 'http://127.0.0.1:9' });
@@ -320,7 +378,10 @@ describe('a program', () => {
       expect(statusesOf(found)).toEqual({ not_found: 50, deferred: 150, skipped: 1, invalid: 1 });
       expect(found.filter(({ stopped }) => stopped === 'min-match')).toHaveLength(150);
       expect(found[100]).toMatchObject({ input: wrong[99], status: 'deferred', stopped: 'min-match' });
-      expect(found[100]?.error).toMatch(/^not asked for: 0 of the first 50 answers match; .*minMatch 0/);
+      expect(found[100]).toMatchObject({ stopped: 'min-match', error: { code: 'min-match' } });
+      expect(found[100]?.error?.message).toMatch(
+        /^not asked for: 0 of the first 50 answers match; .*minMatch 0/,
+      );
       expect(meter.requests).toHaveLength(50);
     }
     const lifted = await all((await enricherOf(scene, { minMatch: 0 })).enrich(wrong));

@@ -72,14 +72,17 @@ describe('a value that cannot be read is invalid, and nothing is sent', () => {
     const { ask, asked } = knowing();
     const found = await findBrand('row', () => candidates as Candidates, JUDGED, ask);
     expect(found).toMatchObject({ input: 'row', status: 'invalid', billed: 0 });
-    expect(found.error).toContain(reason);
+    expect(found.error?.message).toContain(reason);
     expect(asked).toEqual([]);
   });
 
   it('and so is a row whose identifier the program cannot tell', async () => {
     const row = throwing('website', closed) as { website: string };
     const found = await findBrand(row, ({ website }) => website, JUDGED, knowing().ask);
-    expect(found.error).toBe('its identifier cannot be read (the cursor is closed)');
+    expect(found.error).toEqual({
+      code: 'unreadable',
+      message: 'its identifier cannot be read (the cursor is closed)',
+    });
   });
 });
 

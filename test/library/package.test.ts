@@ -30,15 +30,21 @@ const domains = Array.from({ length: Number(count) }, (_, at) => \`brand-\${Stri
 for await (const { identifier, status } of enricher.enrich(domains)) console.log(status, identifier);
 if (end === 'close') await enricher.close();
 `,
-  'types.ts': `import type { AccountState, Enriched, Enricher, EnricherLog, EnricherOptions, FilePlan } from 'brand-enrich';
+  'types.ts': `import { type Brand, fieldOf } from 'brand-enrich';
+import type { AccountState, Enriched, Enricher, EnricherLog, EnricherOptions, FilePlan } from 'brand-enrich';
 export const log: EnricherLog = console;
-export const options: EnricherOptions = { baseUrl: 'https://api.example.com', token: 't', overageBudget: '0.3', log };
+const dispatcher = { dispatch: (_options: object, _handler: object) => true };
+export const options: EnricherOptions = { baseUrl: 'https://api.example.com', token: 't', dispatcher, log };
+export const isMisspelt: 'nmae' extends keyof Brand ? true : false = false;
+export function kindOf(brand: Brand): unknown {
+  return fieldOf(brand, 'company.kind') ?? fieldOf(brand, 'brandTier');
+}
 export async function name(enricher: Enricher): Promise<string> {
   const found: Enriched<number>[] = [];
   for await (const row of enricher.enrich(new Set([1, 2]), { identifier: (id) => String(id) })) found.push(row);
   const [first] = found;
   // The status tells whether there is a brand.
-  return first?.status === 'matched' ? (first.brand.company?.location?.city ?? '') : (first?.error ?? '');
+  return first?.status === 'matched' ? (first.brand.company?.location?.city ?? '') : (first?.error?.message ?? '');
 }
 export async function spent(enricher: Enricher, website: string | null): Promise<number> {
   const one: Enriched = await enricher.lookup('acme.com');
@@ -190,13 +196,14 @@ describe('a program', LONG, () => {
     const seen = "import('brand-enrich').then((face) => console.log(Object.keys(face).sort().join(' ')))";
     const { stdout } = await run(process.execPath, ['-e', seen], { cwd: project });
     expect(stdout.trim().split(' ')).toEqual([
-      'BrandEnrichError',
-      'EXIT',
-      'RunError',
-      'InterruptedError',
-      'ConfigError',
       'AuthenticationError',
+      'BrandEnrichError',
+      'ConfigError',
+      'EXIT',
+      'InterruptedError',
+      'RunError',
       'createEnricher',
+      'fieldOf',
       'qualityTier',
     ]);
     const required = "console.log(typeof require('brand-enrich').createEnricher)";

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/core/errors.js';
 import { TABLE_FORMATS } from '../../src/core/table.js';
 import type { FileOptions } from '../../src/library/enricher.js';
@@ -43,9 +43,8 @@ describe('options', () => {
   });
 
   it('keep the state folder of the command line', () => {
-    vi.stubEnv('XDG_STATE_HOME', '/srv/state');
-    onTestFinished(() => void vi.unstubAllEnvs());
-    expect(loadOptions(SERVICE).state).toBe('/srv/state/brand-enrich');
+    const env = { XDG_STATE_HOME: '/srv/state' };
+    expect(loadOptions({ ...SERVICE, env }).state).toBe('/srv/state/brand-enrich');
   });
 
   it('are all in the types that a program sees, with their default or how they are written', async () => {

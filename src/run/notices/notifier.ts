@@ -176,7 +176,7 @@ export function createRunNotices(options: {
     if (event === null) return;
     const notice = noticeOfReport(event, scene(), report, resolve(names.report));
     // A held run notifies once, since later starts of the same command are held, too.
-    if (report.stopped === null) notifier.notify(notice);
+    if (report.stopped !== 'min-match') notifier.notify(notice);
     else notifier.notifyOnce(notice, `held\n${run.key}\n${run.keyStartedAt}`);
   }
 

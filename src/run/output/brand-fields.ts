@@ -19,7 +19,10 @@ export function fieldAt(profile: unknown, path: string): string {
   return cellOf(valueAt(profile, path) ?? []);
 }
 
-/** Returns the value at the path; undefined or null without one. */
+/**
+ * Returns the value at a path, as `--fields` takes it: `company.location.country`, `links.twitter`,
+ * `logos.icon.svg`, or a field that the specification does not know; undefined or null without one.
+ */
 export function valueAt(profile: unknown, path: string): unknown {
   let value = profile;
   for (const segment of path.split('.')) {

@@ -104,7 +104,7 @@ export function headlineOf({ input, rows, run, requests, stopped, reason }: RunR
   const perhaps = requests.unreported > 0 ? `, perhaps ${countText(requests.unreported)} more` : '';
   const brands = brandsText(rows.matched, records);
   const opening = run.isComplete ? brands : `So far, ${brands.charAt(0).toLowerCase()}${brands.slice(1)}`;
-  const head = stopped === null ? '' : `${reason} `;
+  const head = stopped === 'min-match' ? `${reason} ` : '';
   return `${head}${opening}${others === '' ? '' : ` (${others})`}; ${money}${perhaps}.`;
 }
 

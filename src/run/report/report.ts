@@ -14,6 +14,7 @@ import { useOf } from '../facts/judge-account.js';
 import { isoTime } from '../output/columns.js';
 import { LOW_NAME_MATCH } from '../output/name-match.js';
 import { sumOf } from '../output/write-output.js';
+import { stopCodeOf } from '../run-end.js';
 import type { ListedRow } from '../scan/row-spool.js';
 import { inputFacts } from '../scan/scan.js';
 import { sayFailure, sayHalt } from '../words/say-reason.js';
@@ -53,7 +54,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
   return {
     version: DOCUMENT_VERSION,
     ...figures,
-    stopped: end.type === 'halted' && end.halt.why === 'unmatched' ? 'min-match' : null,
+    stopped: stopCodeOf(end),
     reason: end.type === 'halted' ? sayHalt(end.halt, request.reader) : null,
     next: nextStepOf(figures, end, plan, request.reader, {
       seesQuota: seesRaisedQuota(plan, ledger),
