@@ -2,9 +2,9 @@
 import { basename } from 'node:path';
 import type { Child } from 'hono/jsx';
 import { sizeText } from '../core/figures.js';
-import type { ShownCaps } from '../jobs/file-caps.js';
 import type { FoundFile, JobFile } from '../jobs/find-files.js';
 import { isSideFile } from '../jobs/inbox-file.js';
+import type { ShownCaps } from '../jobs/start-file.js';
 import { sumOf } from '../run/output/write-output.js';
 import { brandsText } from '../run/report/headline.js';
 import { Card, Title } from '../run/report/kit/parts.js';

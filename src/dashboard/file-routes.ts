@@ -2,10 +2,10 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { withinDeadline } from '../core/lifecycle.js';
-import type { FileCaps } from '../jobs/file-caps.js';
 import { type FileFinder, openJobFile, readRowCounts } from '../jobs/find-files.js';
 import { hasGoOn, isJobId, isUndecided } from '../jobs/job-folder.js';
 import { choiceOf, type UploadPlans } from '../jobs/plan-upload.js';
+import type { FileCaps } from '../jobs/start-file.js';
 import { REPORT_POLICY } from '../run/report/render-page.js';
 import { PATIENCE_MS } from './file-actions.js';
 import { downloadPath, type FileView, fileBody, nameOf } from './file-page.js';

@@ -8,10 +8,10 @@ import { createGuardedServer, type HttpListener, listenHttp } from '../core/list
 import type { Log } from '../core/log.js';
 import { printText } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
-import type { FileCaps } from '../jobs/file-caps.js';
 import { createFileFinder } from '../jobs/find-files.js';
 import { createScheduleBook } from '../jobs/schedules/schedule-book.js';
 import { createScheduleFiles } from '../jobs/schedules/schedule-files.js';
+import type { FileCaps } from '../jobs/start-file.js';
 import type { AccountNames } from '../run/enrich-request.js';
 import { openSpoolFolder } from '../run/scan/spool-file.js';
 import { readDashboardPassword } from '../settings/secrets.js';

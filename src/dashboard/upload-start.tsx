@@ -1,9 +1,9 @@
 /** What an uploaded file would cost, how much of it to buy, and its start. Pure. */
 import type { PropsWithChildren } from 'hono/jsx';
 import { countOf, countText, moneyText } from '../core/figures.js';
-import type { FileCap, ShownCaps } from '../jobs/file-caps.js';
 import type { Draft } from '../jobs/find-files.js';
 import { type Choice, fieldsOf, type UploadPlan } from '../jobs/plan-upload.js';
+import type { FileCap, ShownCaps } from '../jobs/start-file.js';
 import type { Plan } from '../run/plan-file.js';
 import { Card } from '../run/report/kit/parts.js';
 import { priorityValueOf } from '../run/scan/priorities.js';

@@ -1,9 +1,9 @@
 /** The caps of a file that waits with "Go on", and that button. Pure. */
 import { countOf } from '../core/figures.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
-import type { ShownCaps } from '../jobs/file-caps.js';
 import type { FoundFile } from '../jobs/find-files.js';
 import { hasGoOn, isUndecided } from '../jobs/job-folder.js';
+import type { ShownCaps } from '../jobs/start-file.js';
 import { partsOf } from '../run/facts/judge-runs.js';
 import { Card } from '../run/report/kit/parts.js';
 import { filePath, HiddenFields, type Sender } from './plain-pages.js';

@@ -74,9 +74,8 @@ export function verdictOfResult(
   parkState: (why: ParkReason) => ParkState,
   { seesQuota = true, isTrial = false }: { readonly seesQuota?: boolean; readonly isTrial?: boolean } = {},
 ): JobEnd {
-  const parked = (why: ParkReason, what: string, [next, technical = ''] = WAITING, words = what): JobEnd => {
-    const admin = [words === what ? '' : sentenceOf(words), technical];
-    const reason = reasonOf(what, [`This file is not finished yet. ${next}`, RESULTS], admin);
+  const parked = (why: ParkReason, what: string, [next, technical = ''] = WAITING): JobEnd => {
+    const reason = reasonOf(what, [`This file is not finished yet. ${next}`, RESULTS], [technical]);
     return { type: 'parked', reason, state: parkState(why) };
   };
   if (facts.hasOutage) return parked('unreachable', sayFailure({ code: 'unavailable' }));
@@ -106,7 +105,7 @@ export function verdictOfResult(
       if (isTrial && halt.reached.name === 'maxRequests') return triedEnd(facts.identifiers);
       const isCapped = halt.reached.name === 'maxRequests' || halt.reached.name === 'maxCost';
       const next = isCapped ? CAPPED : seesQuota ? WAITING : UNSEEN;
-      return parked('limit', sayHalt(halt, 'page'), next, words);
+      return parked('limit', words, next);
     }
   }
 }

@@ -1,19 +1,28 @@
 /**
- * What a person does with a file. A start makes its folder ready and moves it to `waiting/` in one
- * step: killed before, it is where it was. A finished file is sent once more.
+ * What a person does with a file: start, discard, dismiss, continue with other caps, send again.
+ * A start prepares the folder and moves it to `waiting/` in one step, so a kill leaves it in place.
  */
 import { chmod, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import pLimit from 'p-limit';
+import type { DaemonContext } from '../app/daemon-context.js';
 import { BrandEnrichError, ConfigError, RunError, usageProblem } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
-import { readPlainFile, replaceFile } from '../core/plain-file.js';
+import { replaceFile } from '../core/plain-file.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
-import { parseConfigFile } from '../settings/load-settings.js';
+import type { RunSettings } from '../engine/stores/run-store.js';
+import { runSettingsOf } from '../run/enrich-request.js';
+import type { ConfigFile } from '../settings/load-settings.js';
 import { liftOrders, type OrderStores } from './file-orders.js';
 import { type FoundFile, openJobFile } from './find-files.js';
 import { lookAt, sideFileOf } from './inbox-file.js';
-import { INBOX_KEYS, readOwnSettings } from './inbox-folder-settings.js';
+import {
+  applyFolderSettings,
+  INBOX_KEYS,
+  readFolderSettings,
+  readOwnSettings,
+  settingsFilesOf,
+} from './inbox-folder-settings.js';
 import {
   DRAFTS_FOLDER,
   hasGoOn,
@@ -30,28 +39,28 @@ import {
 } from './job-folder.js';
 import type { Uploads } from './uploads.js';
 
-type Chosen = Readonly<Record<string, unknown>>;
-
-/** One after the other: two pages may start the same file. */
+/** Two pages may start the same file. */
 const oneAtATime = pLimit(1);
 
-/** How long the engine is waited for: a person could have left. */
+/** Longest wait for the engine: the person may have left by then. */
 const PATIENCE_MS = 3_000;
 
 const GONE = 'it was started or discarded, or is no longer there';
+const BY_HAND = 'put the file into the inbox yourself';
+const IN_TURN = 'as soon as there is room for it.';
 
 interface Start {
-  /** What was chosen on its plan; without it newer settings in the inbox count. */
-  readonly settings?: Chosen;
+  /** Settings chosen on the plan of the file; without them newer settings in the inbox apply. */
+  readonly settings?: Readonly<Record<string, unknown>>;
   readonly by?: string;
-  /** The name of a draft from now on. */
+  /** The new name of a draft. */
   readonly name?: string;
 }
 
 /**
- * Moves a draft or a failed file to the waiting ones of `root`, the watched folder. A failed file
- * keeps its id, and settings that were not chosen. Throws `ConfigError` when it must stay where
- * it is, and what the engine throws.
+ * Moves a draft or a failed file to `waiting/` of `root`, the watched folder. A failed file keeps
+ * its id, and the settings that were not chosen. Throws `ConfigError` if the file must stay,
+ * and what the engine throws.
  */
 export function startFile(
   engine: OrderStores,
@@ -64,34 +73,30 @@ export function startFile(
   return orStays(folder, async () => {
     const known = isSent ? await readNoted(folder) : await readRecord(folder);
     if (known === null) throw stays(basename(folder), 'it is unclear which file is the original', BY_HAND);
-    // A trial is to be seen again: the settings may be other ones.
+    // The settings may differ, so a person sees a trial again.
     const { isTried: _, isDismissed: __, ...record } = known;
     const { id, under } = record;
     const file = name ?? record.file;
     const named = join(folder, file);
-    // A start that was killed may have renamed it, and not its record.
+    // A killed start may have renamed the file before it wrote the record.
     const path = (await lookAt(named)) === null ? join(folder, record.file) : named;
     if ((await lookAt(path))?.kind !== 'file')
       throw stays(file, 'it is not a file', 'put the file itself into the inbox');
     const inbox = join(root, 'inbox');
-    // Without its settings it could cost more than they allow.
+    // Without the settings of its folder, the file could cost more than they allow.
     if (under !== undefined && (await lookAt(join(inbox, under)))?.kind !== 'folder')
-      throw stays(
-        file,
-        'the folder of the inbox where it was dropped is gone',
-        `create ${join(inbox, under)}`,
-      );
+      throw stays(file, 'its folder in the inbox is gone', `create ${join(inbox, under)}`);
     if (!isSent) await assertLifted(engine, id, file);
     const side = sideFileOf(named);
     const newer = settings === undefined ? await newerSettings(inbox, { file, under }) : null;
     if (newer !== null) await rename(newer, side);
-    const kept = isSent || settings === undefined ? {} : await valuesIn(side);
+    const kept = isSent || settings === undefined ? {} : await ownValues(side);
     if (settings !== undefined) await replaceFile(side, `${JSON.stringify({ ...kept, ...settings })}\n`);
     const anew = { ...record, file, run: null, deaths: undefined, parked: null, startedBy };
     if (isSent) {
       await rename(path, named);
       await writeRecord(folder, anew);
-      // As readable as the inbox: people put their own files there too.
+      // Whoever may read the inbox may read this file.
       const { mode } = await lstat(inbox);
       await Promise.all([side, named].map((each) => chmod(each, mode & 0o666)));
       await chmod(folder, mode & 0o777);
@@ -105,9 +110,7 @@ export function startFile(
 
 const isDraft = (folder: string) => basename(dirname(folder)) === DRAFTS_FOLDER;
 
-const IN_TURN = 'as soon as there is room for it.';
-
-/** Takes back orders before the move: later, no order is looked for. */
+/** Lifts orders before the move, since nobody looks for orders after it. */
 async function assertLifted(engine: OrderStores, id: string, file: string): Promise<void> {
   const lifted = liftOrders(engine, id).then(() => true);
   if ((await withinDeadline(lifted, PATIENCE_MS)) === undefined)
@@ -126,7 +129,7 @@ function orStays<T>(folder: string, act: () => Promise<T>): Promise<T> {
   });
 }
 
-/** Removes a draft, and nothing else. Throws as `startFile` does. */
+/** Removes a draft. Throws as `startFile` does. */
 export function discard({ folder }: Pick<FoundFile, 'folder'>): Promise<void> {
   return orStays(folder, async () => {
     if (!isDraft(folder)) throw stays(basename(folder), 'it was started', 'dismiss it if it failed');
@@ -134,7 +137,7 @@ export function discard({ folder }: Pick<FoundFile, 'folder'>): Promise<void> {
   });
 }
 
-/** Puts away a failed file: it stays where it is. Throws `ConfigError` where it is gone. */
+/** Hides a failed file from the lists. Throws `ConfigError` if the file is gone. */
 export async function dismiss(folder: string): Promise<string> {
   const record = await readRecord(folder).catch(() => null);
   if (record === null) throw stays(basename(folder), 'it is no longer there', 'reload the page');
@@ -142,17 +145,72 @@ export async function dismiss(folder: string): Promise<string> {
   return record.file;
 }
 
-async function valuesIn(side: string): Promise<Chosen> {
-  const text = await readPlainFile(side).catch(() => '{}');
-  return parseConfigFile(side, text).values;
+async function ownValues(side: string): Promise<ConfigFile['values']> {
+  return (await readOwnSettings(side))?.values ?? {};
 }
 
-/** Caps of a file by their keys: null removes one, what is absent stays. */
+/** Caps by their keys: null removes a cap, an absent one stays. */
 export type GivenCaps = Readonly<Record<string, string | null>>;
 
+/** The cap of a file, and the highest that its inbox allows; null without a cap. */
+export type FileCap = Readonly<Record<'own' | 'most', string | null>>;
+
+/** Caps for a page; `maxCost` is null if no extra cost is possible. */
+export type ShownCaps = Readonly<{ maxRequests: FileCap; maxCost: FileCap | null }>;
+
+export type FileCaps = ReturnType<typeof createFileCaps>;
+
+type CappedFile = Pick<FoundFile, 'root' | 'folder' | 'file' | 'under'>;
+
+const textOf = (cap: unknown) => (cap == null ? null : String(cap));
+
+/** Reads and checks the caps of waiting files. */
+export function createFileCaps({ loaded, service }: Pick<DaemonContext, 'loaded' | 'service'>) {
+  async function settingsOf({ root, under, folder, file }: CappedFile) {
+    const inbox = await readFolderSettings(settingsFilesOf(root, under), loaded);
+    return { inbox, own: await ownValues(sideFileOf(join(folder, file ?? ''))) };
+  }
+
+  return {
+    /** Returns null if settings of the inbox or of the file cannot be read. */
+    async read(file: CappedFile): Promise<ShownCaps | null> {
+      try {
+        const { inbox, own } = await settingsOf(file);
+        const maxRequests = { own: textOf(own.maxRequests), most: textOf(inbox.maxRequests) };
+        const maxCost = { own: textOf(own.maxCost), most: textOf(inbox.maxCost) };
+        const isPaid = runSettingsOf(inbox, service).overage > 0 || maxCost.own !== null;
+        return { maxRequests, maxCost: isPaid ? maxCost : null };
+      } catch (error) {
+        if (error instanceof BrandEnrichError) return null;
+        throw error;
+      }
+    },
+
+    /** Returns the settings of the next run. Throws `ConfigError` for caps that are not allowed. */
+    async check(file: CappedFile, caps: GivenCaps): Promise<RunSettings> {
+      const { inbox, own } = await settingsOf(file);
+      const form = { path: 'this form', values: withCaps(own, caps) };
+      const settings = applyFolderSettings(form, { ...loaded, settings: inbox });
+      for (const key of ['maxRequests', 'maxCost'] as const) {
+        const [given, most] = [caps[key] ?? null, inbox[key]];
+        if (given === null || most === null || Number(given) <= Number(most)) continue;
+        const what = `this inbox allows at most ${most}`;
+        const todo = 'choose less, or ask the administrator of the inbox to raise it for all files';
+        throw new ConfigError(usageProblem(what, `${key} ${given}`, todo));
+      }
+      return runSettingsOf(settings, service);
+    },
+  };
+}
+
+function withCaps(values: ConfigFile['values'], caps: GivenCaps): ConfigFile['values'] {
+  const all = Object.entries({ ...values, ...caps });
+  return Object.fromEntries(all.filter(([, value]) => value !== null));
+}
+
 /**
- * Continues a waiting file by a person's word, with the rest after its first answers, else with
- * these caps. Throws `ConfigError` where it does not wait for that any more.
+ * Continues a file that waits for a person: with the rest after its first answers, or with these
+ * caps. Throws `ConfigError` if the file no longer waits for a person.
  */
 export async function goOn(root: string, folder: string, caps: GivenCaps = {}): Promise<JobRecord> {
   const gone = () => stays(basename(folder), 'it does not wait for that any more', 'reload the page');
@@ -160,7 +218,7 @@ export async function goOn(root: string, folder: string, caps: GivenCaps = {}): 
     const record = await readRecord(folder).catch(() => null);
     const why = record?.parked?.state.why ?? null;
     if (record?.parked == null || !(isUndecided(why) || hasGoOn(why))) throw gone();
-    // First, so that killed between the two it has its caps, which the watcher sees.
+    // Caps first: a kill between the two writes leaves caps that the watcher sees.
     await writeCaps(sideFileOf(join(folder, record.file)), caps);
     const next = isUndecided(why) ? 'The rest is looked up' : 'It goes on';
     await writeRecord(folder, {
@@ -179,21 +237,19 @@ export async function goOn(root: string, folder: string, caps: GivenCaps = {}): 
 
 async function writeCaps(side: string, caps: GivenCaps): Promise<void> {
   if (Object.keys(caps).length === 0) return;
-  const own = await readOwnSettings(side);
-  const values = { ...own?.values, ...caps };
-  const left = Object.entries(values).filter(([, value]) => value !== null);
-  if (left.length === 0) return rm(side, { force: true });
-  await replaceFile(side, `${JSON.stringify(Object.fromEntries(left))}\n`);
+  const values = withCaps(await ownValues(side), caps);
+  if (Object.keys(values).length === 0) return rm(side, { force: true });
+  await replaceFile(side, `${JSON.stringify(values)}\n`);
 }
 
-/** Settings of the ended run that are left out: a person sees the cost and decides anew. */
+/** Settings that are not copied: a person sees the cost and decides anew. */
 const OF_ITS_RUN = ['try', 'maxCost'];
-/** As long as answers are kept: what the file has is not bought again. */
+/** Answers of the ended run are not bought again while they are kept. */
 const KEEPING = { maxAge: '30d', maxAgeMissing: '30d', refresh: 'false' };
 
 /**
- * Copies the original of a file in `done/`; returns its settings as fields of a form. Throws
- * `ConfigError` where it is gone, and what `Uploads.receive` throws.
+ * Copies the original of a file in `done/` into a draft; returns its settings as fields of a form.
+ * Throws `ConfigError` if the original is gone, and what `Uploads.receive` throws.
  */
 export async function sendAgain(uploads: Uploads, found: FoundFile) {
   const { inbox, folder, file, under } = found;
@@ -209,7 +265,7 @@ export async function sendAgain(uploads: Uploads, found: FoundFile) {
     .receive({ inbox, name: original.name, under, length: size }, bytes)
     .finally(() => bytes.destroy());
   const side = sideFileOf(join(folder, original.name));
-  const kept = Object.entries({ ...(await valuesIn(side)), ...KEEPING }).filter(
+  const kept = Object.entries({ ...(await ownValues(side)), ...KEEPING }).filter(
     ([key]) => INBOX_KEYS.has(key) && !OF_ITS_RUN.includes(key),
   );
   const fields = kept.flatMap(([key, value]) =>
@@ -217,8 +273,6 @@ export async function sendAgain(uploads: Uploads, found: FoundFile) {
   );
   return { upload, fields };
 }
-
-const BY_HAND = 'put the file into the inbox yourself';
 
 function stays(subject: string, why: string, todo: string): ConfigError {
   return new ConfigError(usageProblem(`the file stays where it is: ${why}`, subject, todo));

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { DaemonContext } from '../../src/app/daemon-context.js';
 import { ConfigError } from '../../src/core/errors.js';
-import { createFileCaps } from '../../src/jobs/file-caps.js';
 import { readOwnSettings } from '../../src/jobs/inbox-folder-settings.js';
+import { createFileCaps } from '../../src/jobs/start-file.js';
 import { loadSettings } from '../../src/settings/load-settings.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
