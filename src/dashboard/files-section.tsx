@@ -1,8 +1,9 @@
 /** Files and runs, a line each: not started, at work, failed, waiting, ended. Pure. */
+import { basename } from 'node:path';
 import type { Child } from 'hono/jsx';
 import { countOf, countText, sentenceOf, sizeText, spanText } from '../core/figures.js';
 import { isOfFile, type Pause, pausedText } from '../engine/stores/run-store.js';
-import type { Draft, FailedFile } from '../jobs/find-files.js';
+import type { Draft, FoundFile } from '../jobs/find-files.js';
 import { isUndecided } from '../jobs/job-folder.js';
 import { isAtWork, type JudgedRun, judgeRuns, partsOf } from '../run/facts/judge-runs.js';
 import { Card, type Mark } from '../run/report/kit/parts.js';
@@ -175,7 +176,7 @@ function Since({ at, now }: { at: number; now: number }) {
 }
 
 function failedLine(
-  { id, file, folder, failedAt, reason }: FailedFile,
+  { id, file, folder, endedAt, reason }: FoundFile,
   run: JudgedRun | undefined,
   data: DashboardData,
   viewer: Sender,
@@ -183,11 +184,11 @@ function failedLine(
   const lost = reason.details === '' ? 'The reason is unknown.' : 'The record of this file was lost.';
   const unknown = file === null ? 'It is unclear which of its files is the original.' : lost;
   return {
-    name: file ?? folder,
+    name: file ?? basename(folder),
     path: filePath(id),
     mark: MARKS[judgeFile({ place: 'failed', waitsFor: null, reason }, run ?? null, false)],
     run,
-    when: failedAt > 0 && <Moment at={failedAt} now={data.at} />,
+    when: endedAt > 0 && <Moment at={endedAt} now={data.at} />,
     end: run && runLine(run, data, viewer).end,
     why: reason.headline || unknown,
     actions: file !== null && <FailedActions {...{ id, file, reason, viewer }} back="/#files" />,
@@ -256,7 +257,7 @@ function noteOf({ folder, closed, queued, inProgress, waiting, misplaced }: Show
 
 /** The buttons of a failed file. */
 export function FailedActions(
-  failed: Pick<FailedFile, 'id' | 'reason'> & {
+  failed: Pick<FoundFile, 'id' | 'reason'> & {
     file: string;
     viewer: Sender;
     isDismissed?: boolean;

@@ -1,6 +1,6 @@
 /**
- * The jobs in inboxes, and what their folders hold. Others may write to an inbox, so no link is
- * followed, and only names that were listed are opened.
+ * The jobs in inboxes, and the files in their folders. Others may write to an inbox, so no link is
+ * followed, and only listed names are opened.
  */
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -30,7 +30,7 @@ import {
   typeOf,
 } from './job-folder.js';
 
-/** Where the folder of a started job can be; a copy by hand is in one of the last. */
+/** Places of started jobs. A copy by hand is usually in one of the last. */
 const PLACES = ['processing', 'waiting', 'failed', 'done'] as const;
 type Place = (typeof PLACES)[number] | 'drafts';
 
@@ -40,7 +40,7 @@ export interface JobFile {
   readonly size: number;
 }
 
-/** The folder of a job. `record` is null if unreadable. */
+/** A folder of a job; `record` is null if it cannot be read. */
 interface Listed {
   readonly id: string;
   readonly inbox: number;
@@ -49,19 +49,17 @@ interface Listed {
   readonly record: JobRecord | null;
 }
 
-/** A file with a job, and what there is of it. */
+/** A job with its file and results. */
 export type FoundFile = Awaited<ReturnType<typeof readFound>>;
 
-/** The name of the original; null: unclear, or the folder is gone. */
-const originalOf = async (folder: string) => (await readRecord(folder).catch(() => null))?.file ?? null;
-
-/** A file that can be started: one that was sent, or one that failed. */
+/** A sent or failed file that a person can start. */
 export type Draft = FoundFile & { readonly file: string };
 
 async function readFound(root: string, { id, inbox, place, folder, record }: Listed) {
   const names = await plainNamesIn(folder);
-  // A start that was killed may have renamed a draft, and not its record.
-  const file = (await originalOf(folder)) ?? (place === 'drafts' ? originalAmong(names) : null);
+  const known = await readRecord(folder).catch(() => null);
+  // A killed start may have renamed a draft before it wrote the record.
+  const file = known?.file ?? (place === 'drafts' ? originalAmong(names) : null);
   const reason = place === 'done' ? NO_REASON : await reasonOf(folder, record);
   const original = file === null ? null : await lookAt(join(folder, file));
   const seen = await Promise.all(names.map((name) => lookAt(join(folder, name))));
@@ -75,19 +73,18 @@ async function readFound(root: string, { id, inbox, place, folder, record }: Lis
     inbox,
     place,
     folder,
-    /** The original; null and empty if that is unclear. */
+    /** The name of the original, or null if it is unclear. */
     file,
     path: join(folder, file ?? ''),
     size: original?.size ?? 0,
     changedAt: original?.mtimeMs ?? 0,
-    /** When it ended, or first waited; 0 if not known. */
-    endedAt: endedAtOf(basename(folder)),
+    endedAt: endedAtOf(folder),
     reason,
-    /** What a file in `waiting/` waits for, or null elsewhere. */
+    /** Null outside `waiting/`. */
     waitsFor: place === 'waiting' ? (record?.parked?.state.why ?? 'limit') : null,
     isAtOwnCap: place === 'waiting' && record?.parked?.state.capMark != null,
     under: record?.under,
-    /** Its latest run, or null before the first. */
+    /** The latest run; null before the first. */
     runId: record?.run ?? null,
     sentBy: record?.sentBy,
     startedBy: record?.startedBy,
@@ -108,9 +105,9 @@ const AT_ONCE = 8;
 
 const TIME = /-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z(?:-\d+)?$/;
 
-/** When a job ended, or first waited, by the name of its folder; 0: not in its name. Pure. */
+/** Returns when a job ended or first waited, from its folder's name; 0 without a time. Pure. */
 export function endedAtOf(folder: string): number {
-  const [, day, hours, minutes, seconds] = TIME.exec(folder) ?? [];
+  const [, day, hours, minutes, seconds] = TIME.exec(basename(folder)) ?? [];
   return Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`) || 0;
 }
 
@@ -119,12 +116,11 @@ export type ResultType = 'output' | 'partial';
 const FAILED_SHOWN = 20;
 
 export type FileFinder = ReturnType<typeof createFileFinder>;
-export type FailedFile = Awaited<ReturnType<FileFinder['listFailed']>>[number]['files'][number];
 
-/** `roots`: the watched folders. */
+/** Creates a finder of jobs in the watched folders `roots`. */
 export function createFileFinder(roots: readonly string[]) {
   const limit = pLimit(AT_ONCE);
-  /** Records of folders that do not change any more, by place. */
+  /** Records of ended jobs, which rarely change, by place and folder. */
   const ended = new Map<string, Map<string, { readonly changedAt: number; readonly record: JobRecord }>>();
 
   async function listPlace(inbox: number, root: string, place: Place, isAsked: (path: string) => boolean) {
@@ -141,7 +137,7 @@ export function createFileFinder(roots: readonly string[]) {
     };
     const folders = (await foldersIn(root, place)).filter(isAsked);
     const listed = await Promise.all(folders.map(read));
-    // Without a record a file is still being received.
+    // A draft gets its record once it is received.
     if (place === 'drafts') return listed.filter(({ record }) => record !== null);
     ended.set(join(root, place), isAsked === ALL ? there : new Map([...known, ...there]));
     return listed;
@@ -149,7 +145,7 @@ export function createFileFinder(roots: readonly string[]) {
 
   async function list(places: readonly Place[] = PLACES, isAsked = ALL): Promise<Listed[]> {
     const listed: Listed[][] = [];
-    // One after the other: a file that moves meanwhile is seen where it was, or where it is.
+    // In the order of moves, so a file that moves meanwhile is seen at least once.
     for (const place of places)
       for (const [inbox, root] of roots.entries()) listed.push(await listPlace(inbox, root, place, isAsked));
     return listed.flat();
@@ -164,38 +160,33 @@ export function createFileFinder(roots: readonly string[]) {
     return (await lookAt(chosen.folder)) === null ? null : found;
   }
 
-  async function readFailed({ id, folder, record }: Listed) {
-    const [file, reason] = await Promise.all([originalOf(folder), reasonOf(folder, record)]);
-    return { id, file, folder: basename(folder), failedAt: endedAtOf(basename(folder)), reason };
-  }
-
   return {
     roots,
 
-    /** Returns the file of a job, or null. `run`: of several copies, that of this run. */
+    /** Returns the file of a job, or null. `run` chooses among several copies. */
     async find(id: string, run: string | null = null): Promise<FoundFile | null> {
-      // It may have moved to a place that was looked at just before, or while it was read.
+      // The file may move into a place that was listed just before, or while it is read.
       return (await findNow(id, run)) ?? findNow(id, run);
     },
 
-    /** Returns the draft or failed file; null once it was started, discarded or removed. */
+    /** Returns a draft or failed file; null once it was started, discarded or removed. */
     async findDraft(id: string): Promise<Draft | null> {
       const listed = chosenOf(await list(['drafts', 'failed']), id, null);
       const found = listed === undefined ? null : await read(listed);
       return found !== null && isDraft(found) ? found : null;
     },
 
-    /** Files that were sent and not started, the newest first. */
+    /** Lists files that were sent and not started, newest first. */
     async listDrafts(): Promise<Draft[]> {
       const drafts = await Promise.all((await list(['drafts'])).map(read));
       return drafts.filter(isDraft).sort((a, b) => b.changedAt - a.changedAt);
     },
 
-    /** The results of many runs, by their ids; without those that have none here. */
+    /** Returns the type of the result of each run that has one here, by run id. */
     async results(
       runs: readonly Pick<RunRecord, 'id' | 'job' | 'label'>[],
     ): Promise<ReadonlyMap<string, ResultType>> {
-      // Named after the file: most folders need not be opened.
+      // Folders are named after their files, so most need not be opened.
       const stems = new Set(runs.map(({ label }) => stemOf(label.name)));
       const isAsked = (path: string) => stems.has(basename(path).replace(TIME, ''));
       const listed = await list(['waiting', 'failed', 'done'], isAsked);
@@ -209,13 +200,13 @@ export function createFileFinder(roots: readonly string[]) {
       return new Map((await Promise.all(types)).flat());
     },
 
-    /** Lists for each watched folder its newest failed files that nobody put away. */
+    /** Lists the newest failed files of each watched folder, without dismissed ones. */
     async listFailed() {
       const all = (await list(['failed'])).filter(({ record }) => record?.isDismissed !== true);
       const ofInbox = roots.map(async (_, inbox) => {
         const its = all.filter((each) => each.inbox === inbox);
-        its.sort((a, b) => endedAtOf(basename(b.folder)) - endedAtOf(basename(a.folder)));
-        const files = await Promise.all(its.slice(0, FAILED_SHOWN).map((each) => limit(readFailed, each)));
+        its.sort((a, b) => endedAtOf(b.folder) - endedAtOf(a.folder));
+        const files = await Promise.all(its.slice(0, FAILED_SHOWN).map((each) => limit(read, each)));
         const cancelled = its.filter(({ record }) => record?.reason?.code === CANCELLED).length;
         return { count: its.length, cancelled, files };
       });
@@ -228,7 +219,7 @@ const ALL = (_path: string) => true;
 
 const isDraft = (found: FoundFile): found is Draft => found.files.some(({ type }) => type === 'original');
 
-/** Returns the folder of a job; of several copies that of the run, else the first. Pure. */
+/** Returns the folder of a job: among copies that of the run, else the first. Pure. */
 function chosenOf(listed: readonly Listed[], id: string, run: string | null): Listed | undefined {
   const its = listed.filter((each) => each.id === id);
   return (run === null ? undefined : its.find(({ record }) => record?.run === run)) ?? its[0];
@@ -252,7 +243,7 @@ async function reasonOf(folder: string, noted: JobRecord | null): Promise<JobRea
 const statuses = Object.fromEntries(OUTCOME_STATUSES.map((each) => [each, count]));
 const reportShape = object({ rows: object(statuses as Record<OutcomeStatus, Shape<number>>) });
 
-/** Returns the rows of a job by status, or null without a report. */
+/** Returns the number of rows of a job by status, or null without a report. */
 export async function readRowCounts({ folder, files }: FoundFile): Promise<StatusCounts | null> {
   const report = files.find(({ type }) => type === 'report');
   if (report === undefined) return null;
@@ -260,12 +251,12 @@ export async function readRowCounts({ folder, files }: FoundFile): Promise<Statu
   return attempt(() => reportShape(JSON.parse(text)).rows, null);
 }
 
-/** Opens a listed file, for the caller to close; null if it is no regular file of its folder. */
+/** Opens a listed file, which the caller closes; null if it is not a plain file of its folder. */
 export async function openJobFile({ folder }: FoundFile, { name }: JobFile) {
   const path = join(folder, name);
   const handle = await openPlainFile(path, { followsLinks: false }).catch(() => null);
   if (handle === null) return null;
-  // A folder above it could have been replaced by a link since it was listed.
+  // A link could have replaced a folder of the path since the file was listed.
   const looks = [handle.stat(), lstat(path), realpath(path)] as const;
   const [opened, there, real] = (await Promise.all(looks).catch(() => null)) ?? [];
   if (opened && real === path && opened.ino === there?.ino && opened.dev === there.dev)
@@ -274,10 +265,7 @@ export async function openJobFile({ folder }: FoundFile, { name }: JobFile) {
   return null;
 }
 
-/**
- * Lists the files in `inbox/` that are not taken yet, those in progress, and the tables beside the
- * folder `inbox/`, which nobody takes.
- */
+/** Lists files in `inbox/`, files in progress, and tables that wrongly lie beside `inbox/`. */
 export async function listQueued(root: string) {
   const filesIn = async (folder: string) => {
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
@@ -299,12 +287,12 @@ export interface ParkedJob extends Job {
   readonly parked: NonNullable<JobRecord['parked']>;
 }
 
-/** A job that a person moved there waits for the account. */
+/** The state of a job that a person moved to `waiting/`. */
 const FOR_ACCOUNT: ParkedJob['parked'] = { at: 0, since: 0, state: { why: 'limit', capMark: null } };
 
 /**
- * Lists all jobs in `waiting/`: those that may have ended their watcher last, else the oldest try
- * first. `unclear` gets the folders without a record.
+ * Lists the jobs in `waiting/`, oldest try first; jobs that may have killed a watcher come last.
+ * Adds folders without a record to `unclear`.
  */
 export async function listWaiting(waiting: string, unclear: string[] = []): Promise<ParkedJob[]> {
   const limit = pLimit(AT_ONCE);

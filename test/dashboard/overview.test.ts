@@ -12,6 +12,7 @@ import {
   dashboardView,
   ENDED_WELL as ENDED,
   emptyView,
+  foundFile,
   inboxState,
   NOW,
   renderParts,
@@ -51,7 +52,7 @@ describe('what needs a person', () => {
   const dead = runRecord({ id: 'r-dead', heartbeatAt: NOW - 60_000 });
   const withInbox = (parts: Parameters<typeof inboxState>[0]) => ({ inboxes: [inboxState(parts)] });
   const QUIET = { runs: [], schedules: [], ...withInbox({}) };
-  const cancelled = { id: 'j-1', file: 'a.csv', folder: 'a', failedAt: 1, reason: CANCELLED_REASON };
+  const cancelled = foundFile({ reason: CANCELLED_REASON });
 
   it.each<[string, Partial<DashboardData>, string[]]>([
     ['nothing', {}, []],

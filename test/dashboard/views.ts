@@ -325,16 +325,18 @@ export function crowdedView(): DashboardView {
       tally: { matched: 40 * at, notFound: 90, failed: at % 3, requests: 600, billed: 600 },
     }),
   );
-  const failed = Array.from({ length: 5 }, (_, at) => ({
-    id: `j-supplier-${at}`,
-    file: at === 4 ? null : `supplier list ${at + 1}.csv`,
-    folder: `supplier list ${at + 1}-2026-11-20T1${at}-00-00Z`,
-    failedAt: NOW - (at + 1) * HOUR,
-    reason: {
-      headline: at === 0 ? 'Several columns can hold the identifiers: website, mail.' : 'It has no rows.',
-      details: 'What to do: name the column.',
-    },
-  }));
+  const failed = Array.from({ length: 5 }, (_, at) =>
+    foundFile({
+      id: `j-supplier-${at}`,
+      file: at === 4 ? null : `supplier list ${at + 1}.csv`,
+      folder: `/data/brands/failed/supplier list ${at + 1}-2026-11-20T1${at}-00-00Z`,
+      endedAt: NOW - (at + 1) * HOUR,
+      reason: {
+        headline: at === 0 ? 'Several columns can hold the identifiers: website, mail.' : 'It has no rows.',
+        details: 'What to do: name the column.',
+      },
+    }),
+  );
   const sent = (at: number) => ({
     ...foundFile({ id: String(at).repeat(24), size: 48_000 * at, changedAt: NOW - at * MINUTE }),
     file: `new customers ${at}.xlsx`,

@@ -213,9 +213,14 @@ describe('a failed file', () => {
     const [listed] = await createFileFinder([folders.root]).listFailed();
     expect(listed).toMatchObject({ count: 3, cancelled: 0 });
     expect(listed?.files).toMatchObject([
-      { file: 'list.csv', folder: JOB, failedAt: NOW, reason: ODD },
-      { folder: 'list-2026-01-13T09-30-05Z' },
-      { file: null, folder: 'by-hand', failedAt: 0, reason: { headline: '', details: '' } },
+      { file: 'list.csv', folder: join(folders.failed, JOB), endedAt: NOW, reason: ODD },
+      { folder: join(folders.failed, 'list-2026-01-13T09-30-05Z') },
+      {
+        file: null,
+        folder: join(folders.failed, 'by-hand'),
+        endedAt: 0,
+        reason: { headline: '', details: '' },
+      },
     ]);
   });
 
