@@ -1,14 +1,13 @@
 /**
  * A job is a folder that moves, each time in one step: so a file is in one place at any time, and
- * one of several watchers gets it. All functions throw errors of the file system; the file is where
- * it was then.
+ * one of several watchers gets it. Functions throw errors of the file system and then move nothing.
  *
  *   inbox/file --claim--> processing/<watcher>/<job>/ --arrive--> done/ | failed/ | waiting/
  *                               |        ^
  *                    putBack <--+        +---- take (from waiting/ or a dead watcher)
  *   .drafts/<job>/ or failed/<job>/ --start--> waiting/ (see `start-file.ts`)
  *
- * Only a file in `inbox/` is new: whatever goes back goes to `waiting/`, and keeps its id.
+ * Only a file in `inbox/` is new. A job that goes back goes to `waiting/` and keeps its id.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
@@ -35,82 +34,65 @@ export const REASON_FILE = 'reason.txt';
 export const DRAFTS_FOLDER = '.drafts';
 export const NOTE = '.brand-enrich-job.json';
 
-/** All texts of a reason together: names in a file, and what a service answers, have any length. */
+/** The most characters of a reason; names and answers of a service have any length. */
 export const REASON_AT_MOST = 4_000;
 
 const reasonShape = z.object({
   headline: z.string().max(REASON_AT_MOST),
   details: z.string().max(REASON_AT_MOST),
-  /** The code of the error that failed it, or `CANCELLED`. */
+  /** The code of an error, or `CANCELLED`. */
   code: z.string().optional(),
 });
 export type JobReason = z.infer<typeof reasonShape>;
 
 export const CANCELLED = 'cancelled';
 
+/** Reasons to wait that only a person can end. */
+const FOR_PERSON = ['paused', 'tried', 'unmatched', 'crashed'] as const;
+const FOR_OTHERS = ['limit', 'throttled', 'unreachable', 'credentials', 'lost', 'doubtful', 'again'] as const;
+
 const parkStateShape = z.object({
-  /**
-   * `tried`, `unmatched`: a person decides about the rest. `crashed`: its watcher ended each time
-   * it read the file. `again`: it waits only for its turn.
-   */
-  why: z.enum([
-    'limit',
-    'throttled',
-    'unreachable',
-    'credentials',
-    'lost',
-    'doubtful',
-    'paused',
-    'tried',
-    'unmatched',
-    'crashed',
-    'again',
-  ]),
-  /** Its own caps, whose change it waits for; null: it waits for the account. */
+  why: z.enum([...FOR_PERSON, ...FOR_OTHERS]),
+  /** The caps of the file, if it waits for their change; null if it waits for the account. */
   capMark: z.string().nullable(),
-  /** The pause of a paused file, by the engine's clock; absent once it was resumed. */
+  /** The pause by the engine's clock; absent after a resume. */
   pause: z.object({ by: z.string().max(200), at: z.number().int().nonnegative().max(8.64e15) }).optional(),
 });
 export type ParkState = z.infer<typeof parkStateShape>;
 
-/** True if a person decides about the rest of a file that waits for this. */
+/** True if a person decides about the rest of a file, after a trial or too few matches. */
 export const isUndecided = (why: ParkState['why'] | null): boolean => why === 'tried' || why === 'unmatched';
-/** True if a person continues a file that waits for this with "Go on". */
+/** True if the page of a file offers "Go on". */
 export const hasGoOn = (why: ParkState['why'] | null): boolean => why === 'limit' || why === 'crashed';
-/** True if nothing but a person's word continues a file that waits for this. */
-export const waitsForPerson = (why: ParkState['why']): boolean =>
-  why === 'paused' || why === 'crashed' || isUndecided(why);
+/** True if only a person can continue a file. */
+export const waitsForPerson = (why: ParkState['why']): boolean => FOR_PERSON.some((each) => each === why);
 
-/** Others may write a record: it names entries of its folder only. */
-const nameShape = z
-  .string()
-  .min(1)
-  .refine((name) => name === basename(name) && name !== '.' && name !== '..');
+/** Others may write a record, so it names only entries of its folder. */
+const nameShape = z.string().refine((name) => name === basename(name) && !['', '.', '..'].includes(name));
 
 const recordShape = z.object({
-  /** Orders of persons stand under it. */
   id: z.string().refine(isJobId),
-  /** Its latest run, noted before that begins; null before the first. */
+  /** The latest run, noted before it begins; null before the first. */
   run: z.string().nullable(),
   file: nameShape,
-  /** Its original folder below `inbox`; absent for the inbox itself. */
+  /** The folder below `inbox` that it came from; absent for the inbox itself. */
   under: nameShape.optional(),
-  /** Its watcher reads it now. */
+  /** Present while a watcher reads the file. */
   reading: z.enum(['alone', 'with others']).optional(),
-  /** How often a watcher died while it read this file alone; with any number, 0 too, a suspect. */
+  /** Deaths of watchers that read this file alone; with any number, even 0, it is a suspect. */
   deaths: z.number().int().nonnegative().optional(),
   reason: reasonShape.nullable(),
-  /** `at`: the last try, ms since 1970; `since`: when it was first parked. */
+  /** `at`: the last try; `since`: the first parking; ms since 1970. */
   parked: z.object({ at: z.number(), since: z.number(), state: parkStateShape }).nullable(),
   sentBy: z.string().max(200).optional(),
   startedBy: z.string().max(200).optional(),
   isDismissed: z.literal(true).optional(),
-  /** A person has seen its first answers, and ordered the rest. */
+  /** A person has seen the first answers and ordered the rest. */
   isTried: z.literal(true).optional(),
 });
 export type JobRecord = z.infer<typeof recordShape>;
 
-/** A file that is being processed, alone in a folder with its results. */
+/** A file alone in a folder with its results. */
 export interface Job {
   readonly folder: string;
   readonly file: string;
@@ -119,7 +101,7 @@ export interface Job {
 }
 
 export const newJobId = () => `j-${randomBytes(8).toString('hex')}`;
-/** True for the id of a file's job; a run without a file is its own job. */
+/** True for the id of a file's job; a run without a file has its own id as job. */
 export function isJobId(id: string): boolean {
   return /^j-[0-9a-f]{16}$/.test(id);
 }
@@ -129,7 +111,7 @@ export function jobOf(folder: string, record: JobRecord): Job {
   return { folder, file: record.file, path: join(folder, record.file), record };
 }
 
-/** Takes a file; null if another watcher was faster, or it changed and is in the inbox again. */
+/** Takes a file; returns null if another watcher took it, or if it changed and went back. */
 export async function claim(folders: WatcherFolders, seen: SeenFile, now: number): Promise<Job | null> {
   const from = placeOf(folders.inbox, seen);
   const name = await withFreeName(jobName(seen.name, now), (free) => mkdir(join(folders.own, free)));
@@ -143,13 +125,12 @@ export async function claim(folders: WatcherFolders, seen: SeenFile, now: number
     await rm(job.folder, { recursive: true, force: true });
     return await nullIfGone(error, async () => (await lookAt(folders.inbox)) !== null);
   }
-  // Its own settings, if there are any, move with it.
   const side = sideFileOf(job.path);
   await rename(sideFileOf(from), side).catch(() => undefined);
   const taken = await lookAt(job.path);
   if (taken !== null && isSameFile(taken, seen)) return job;
-  // It is new, unless another file has its name by now, or no file can have two names here: then
-  // reading shows whether it still changes.
+  // It goes back, unless its name is taken or the file system has no links: then reading shows
+  // whether it still changes.
   await succeeds(link(side, sideFileOf(from)));
   if (!(await succeeds(link(job.path, from)))) return job;
   await rm(job.folder, { recursive: true, force: true });
@@ -165,7 +146,7 @@ async function moveTo(place: string, folder: string, name = basename(folder)): P
   return join(place, await withFreeName(name, (free) => rename(folder, join(place, free))));
 }
 
-/** Takes over a job's folder; null if another watcher was faster, or it holds no job. */
+/** Takes over the folder of a job; returns null if another watcher took it, or without a job. */
 export async function take(folders: WatcherFolders, from: string): Promise<Job | null> {
   const { own, failed } = folders;
   const isOwnThere = async () => (await lookAt(own)) !== null;
@@ -174,12 +155,12 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
   const noted = await readNoted(folder);
   const entries = await readdir(folder, { withFileTypes: true });
   const record = entries.some(({ name }) => name === noted?.file) ? noted : null;
-  // Results would be written through a link of their name, which others may have put there.
+  // Results would be written through a link that others gave their name.
   for (const entry of entries)
     if (entry.isSymbolicLink() && entry.name !== record?.file) await rm(join(folder, entry.name));
   if (record !== null) {
     const job = jobOf(folder, record);
-    // Its watcher was killed between the two moves of `claim`: without them it could cost more.
+    // A kill between the two moves of `claim` left the settings, without which it may cost more.
     const isNew = record.run === null && record.parked === null;
     const side = isNew ? await newerSettings(folders.inbox, record) : null;
     if (side !== null && (await lookAt(sideFileOf(job.path))) === null)
@@ -187,7 +168,7 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
     return job;
   }
   if (entries.every(({ name }) => name.startsWith('.'))) {
-    // Its maker was killed before the file was moved into it.
+    // A watcher was killed before it moved the file here.
     await rm(folder, { recursive: true, force: true });
   } else {
     await replaceFile(join(folder, REASON_FILE), UNCLEAR);
@@ -196,12 +177,12 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
   return null;
 }
 
-/** For so long a person may still be copying into a folder. */
+/** Time since the last change after which nobody copies into a folder any more. */
 const COPY_MS = 60_000;
 
 /**
- * Moves a waiting folder without a record to the failed ones, for people to see. Returns false
- * while somebody may be copying into it. `now`: by the file system's clock.
+ * Moves a waiting folder without a record to `failed/`. Returns false while somebody may be copying
+ * into it. `now` is by the file system's clock.
  */
 export async function failUnclear(folders: WatcherFolders, folder: string, now: number): Promise<boolean> {
   const { mtimeMs = now } = (await lookAt(folder)) ?? {};
@@ -210,7 +191,7 @@ export async function failUnclear(folders: WatcherFolders, folder: string, now: 
   return true;
 }
 
-/** Returns the settings that stand alone in the inbox, and count for a file that was there. */
+/** Returns the path of settings in the inbox whose file has left it, or null. */
 export async function newerSettings(
   inbox: string,
   { file, under }: Pick<JobRecord, 'file' | 'under'>,
@@ -224,13 +205,13 @@ const UNCLEAR =
   'It is unclear which file of this folder is to be looked up, and whether a person paused or cancelled ' +
   'it: the record of its job is lost.\n\nPut that file into the inbox again.\n';
 
-/** Where a job that was processed goes. */
+/** The place of a job after it was processed, and why. */
 export type Arrival =
   | { readonly type: 'done' }
   | { readonly type: 'failed'; readonly reason: JobReason }
   | { readonly type: 'parked'; readonly reason: JobReason; readonly state: ParkState };
 
-/** Moves a job with its results; its new folder, or null when the job belongs to another now. */
+/** Moves a job with its results; returns its new folder, or null if another watcher has the job. */
 export async function arrive(
   folders: InboxFolders,
   job: Job,
@@ -245,22 +226,22 @@ export async function arrive(
     await (reason === null ? rm(path, { force: true }) : replaceFile(path, `${reasonText(reason)}\n`));
   const isWaiting = end.type === 'parked';
   const known = (await readNoted(job.folder)) ?? job.record;
-  // It was read to its end; one that never was begins to count anew, and is read alone.
+  // A file that was read to its end is no suspect; a crashed one is counted anew and read alone.
   const deaths = isWaiting && { deaths: end.state.why === 'crashed' ? 0 : undefined };
   const parked = isWaiting ? { at: now, since: known.parked?.since ?? now, state: end.state } : known.parked;
   if (parked !== known.parked || reason !== known.reason)
     await writeRecord(job.folder, { ...known, ...deaths, reason, parked });
   const place = isWaiting ? 'waiting' : end.type;
-  // A file that was parked before keeps its name among the waiting ones.
+  // A file that is parked again keeps the name of its folder.
   const name = isWaiting && job.record.parked !== null ? basename(job.folder) : jobName(job.file, now);
   makeFolder(folders[place]);
   return moveTo(folders[place], job.folder, name).catch((error) => nullIfGone(error, isGone));
 }
 
-/** Emits the name of a watched folder where a job waits for its turn. */
+/** Emits the name of a watched folder when a job was queued there. */
 export const queued = new EventEmitter();
 
-/** Moves a job to the waiting ones, where it waits only for its turn; returns its folder there. */
+/** Moves a job to `waiting/`, where it waits only for its turn; returns its folder. */
 export async function queueJob(
   root: string,
   folder: string,
@@ -276,18 +257,19 @@ export async function queueJob(
   return moved;
 }
 
-/** Puts an interrupted job among the waiting ones, with the results so far. */
+/** Moves an interrupted job to `waiting/` with the results so far. */
 export async function putBack(folders: InboxFolders, job: Job, now: number): Promise<void> {
   const record = (await readNoted(job.folder)) ?? job.record;
   if (record.parked !== null) await moveTo(folders.waiting, job.folder);
-  else await queueJob(folders.root, job.folder, record, 'It was interrupted, and goes on in its turn.', now);
+  else await queueJob(folders.root, job.folder, record, 'It was interrupted; it continues in its turn.', now);
 }
 
+/** Returns the content of `reason.txt`. Pure. */
 export function reasonText({ headline, details }: JobReason): string {
   return [headline, details].filter((each) => each !== '').join('\n\n');
 }
 
-/** Returns the folders of jobs in one place, oldest name first; none when the place is gone. */
+/** Returns the folders of jobs in one place, sorted by name; an empty list without the place. */
 export async function jobFoldersIn(place: string): Promise<string[]> {
   const entries = await readdir(place, { withFileTypes: true }).catch(() => []);
   return entries
@@ -296,20 +278,17 @@ export async function jobFoldersIn(place: string): Promise<string[]> {
     .sort();
 }
 
-/** Writes a record, flushed to the disk: after a power loss it still names the original. */
+/** Writes a record and flushes it, so that it names the original after a power loss. */
 export async function writeRecord(folder: string, record: JobRecord): Promise<void> {
   await replaceFile(join(folder, NOTE), `${JSON.stringify(record)}\n`);
 }
 
-/** Returns the record as it was written, or null if none can be read. */
+/** Returns the record of a folder, or null if it cannot be read. */
 export async function readNoted(folder: string): Promise<JobRecord | null> {
   return readJson(await readPlainFile(join(folder, NOTE)).catch(() => ''), recordShape);
 }
 
-/**
- * Reads a record for a person: without a readable one it is derived from the files. Returns null
- * without an original. Throws errors of the file system.
- */
+/** Returns the record, else one derived from the files; null if the original is unclear. */
 export async function readRecord(folder: string): Promise<JobRecord | null> {
   const names = await readdir(folder);
   const noted = await readNoted(folder);
@@ -323,7 +302,7 @@ export function derivedId(folder: string): string {
   return `j-${createHash('sha256').update(basename(folder)).digest('hex').slice(0, 16)}`;
 }
 
-/** Returns the only name that may be an original; null without one, or with several. */
+/** Returns the only name that may be an original; null without or with several such names. */
 export function originalAmong(names: readonly string[]): string | null {
   const [file = null, ...others] = names.filter(
     (name) => !isOurs(name) && !names.some((each) => sideFileOf(each) === name),
@@ -331,7 +310,7 @@ export function originalAmong(names: readonly string[]): string | null {
   return others.length > 0 ? null : file;
 }
 
-/** Types of files of a job, in the order of pages. The last that fits a name counts. */
+/** Patterns for names of each type, in the order of pages; the last that matches counts. */
 const TYPES = {
   page: /\.report\.html$/,
   output: /\.enriched\.[^.]+(\.gz)?$/,
@@ -345,13 +324,13 @@ const TYPES = {
 export type FileType = keyof typeof TYPES;
 export const FILE_TYPES = Object.keys(TYPES) as FileType[];
 
-/** The type of a file, by its name: no setting of an inbox names files. Pure. */
+/** Returns the type of a file by its name, since inboxes have no settings for names. Pure. */
 export function typeOf(name: string, original: string | null): FileType {
   if (name === original) return 'original';
   return FILE_TYPES.findLast((type) => TYPES[type].test(name)) ?? 'other';
 }
 
-/** True for our files beside an original. */
+/** True for files that the program writes beside an original. */
 export function isOurs(name: string): boolean {
   return name.startsWith('.') || typeOf(name, null) !== 'other';
 }
