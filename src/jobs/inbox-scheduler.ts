@@ -1,6 +1,6 @@
 /**
- * The scheduler of one watcher: what it begins next (parked files, then files from the inbox), what
- * is running, and where each file goes when it has ended.
+ * The scheduler of one watcher: begins parked files, then files from the inbox, while it has room,
+ * and moves each to the place of its end.
  */
 import { basename } from 'node:path';
 import type { DaemonContext } from '../app/daemon-context.js';
@@ -13,18 +13,17 @@ import type { InboxWork } from './inbox-work.js';
 import { arrive, claim, type Job, putBack, take, waitsForPerson } from './job-folder.js';
 import { mayTakeLong, SMALL_BYTES } from './reading-turns.js';
 
-/** After so many deaths of a watcher that read a file alone, the file waits for a person. */
+/** Deaths of watchers that read a file alone, after which the file waits for a person. */
 const DEATHS_AT_MOST = 3;
 const FAULT_MS = 10_000;
 const CLOSED_LOOK_MS = 1_000;
 
 const FOLDER_GONE =
-  'the folder of this file is gone: it was removed, or another watcher has taken it over; paid ' +
-  'answers are stored';
+  'the folder of this file was removed, or another watcher took it; paid answers are stored';
 const LEFT = 'it stays in processing until the next watcher takes it';
 const PUT_BACK = { type: 'put_back' } as const;
 
-/** What one watcher runs and may begin. It may have changed after each wait. */
+/** Returns the state of one watcher, which may change during each wait. */
 function watcherOf(folders: WatcherFolders, work: InboxWork, { loaded, clock, log, stop }: DaemonContext) {
   const refused = new AbortController();
   return {
@@ -34,12 +33,11 @@ function watcherOf(folders: WatcherFolders, work: InboxWork, { loaded, clock, lo
     running: new Set<Promise<void>>(),
     parked: [] as readonly ParkedJob[],
     ready: [] as readonly SeenFile[],
-    /** Small files that may take long all the same, by inode. */
+    /** Inodes of small files that may take long. */
     slow: new Set<number>(),
     holdUntil: 0,
-    /** False while the inbox takes nothing. */
     isOpen: true,
-    /** What keeps files from going on, by the folder of the job; `''`: from being taken. */
+    /** Faults by the folder of the job that waits; under `''` the fault of taking files. */
     faults: new Map<string, string>(),
   };
 }
@@ -51,18 +49,18 @@ const hasRoom = ({ running, filesAtOnce, isOpen, ending, clock, holdUntil }: Wat
 
 const isLastPlace = ({ filesAtOnce, running }: Places) => filesAtOnce > 1 && running.size === filesAtOnce - 1;
 
-/** True if a file may begin now: what takes long must not use all places. Pure. */
+/** True if a file may begin now: the last place is for files that do not take long. Pure. */
 export const mayBegin = (places: Places, { size, ino }: Pick<SeenFile, 'size' | 'ino'>) =>
   !isLastPlace(places) || (size <= SMALL_BYTES && !places.slow.has(ino));
 
 /** Returns the files that may begin now, in their turn. Pure. */
 export function inTurn(places: Places): SeenFile[] {
-  // The smallest first where little room is left, so that they pass those that fill the others.
+  // On the last place the smallest file goes first.
   const ordered = isLastPlace(places) ? places.ready.toSorted((a, b) => a.size - b.size) : places.ready;
   return ordered.filter((file) => mayBegin(places, file));
 }
 
-/** Takes no file for a while. `at`: the key of the fault in `faults`, or null for an outage. */
+/** Takes no file for a while. `at` is the key in `faults`, or null for an outage. */
 function hold(watcher: Watcher, forMs: number, why: string, at: string | null): void {
   if (at !== null) watcher.faults.set(at, why);
   const now = watcher.clock.monotonic();
@@ -71,7 +69,7 @@ function hold(watcher: Watcher, forMs: number, why: string, at: string | null): 
   watcher.holdUntil = Math.max(watcher.holdUntil, now + forMs);
 }
 
-/** Judges a file after a look into it; a suspect of a death is read with no long one. */
+/** Like `mayBegin`, after a look into the file. A suspect may take long. */
 async function isAllowed(watcher: Watcher, file: SeenFile, path: string, isSuspect = false) {
   if (isLastPlace(watcher) && (isSuspect || (await mayTakeLong(path)))) watcher.slow.add(file.ino);
   return mayBegin(watcher, file);
@@ -100,7 +98,7 @@ async function next(watcher: Watcher): Promise<Job | null> {
   return null;
 }
 
-/** Keeps the place of a job until what holds it up may have passed. Never rejects. */
+/** Waits until a fault may have passed. Never rejects. */
 async function pause(watcher: Watcher, forMs: number): Promise<void> {
   const { clock, ending } = watcher;
   for (let leftMs = forMs; leftMs > 0 && !ending.aborted; ) {
@@ -114,7 +112,6 @@ async function endOf(watcher: Watcher, job: Job): Promise<JobEnd> {
   const { faults, log, work, ending } = watcher;
   const { file, folder } = job;
   for (let tries = 0; !ending.aborted; tries += 1) {
-    // What held it up has passed, as far as is known before it ends again.
     faults.delete(folder);
     log.info({ file, job: basename(folder) }, 'taken');
     const end = await work.process(job, tries);
@@ -126,7 +123,7 @@ async function endOf(watcher: Watcher, job: Job): Promise<JobEnd> {
   return PUT_BACK;
 }
 
-/** `known`: the end of a job that is not processed. */
+/** Runs a job to its place; `known` is the end of a job that is not processed. */
 async function run(watcher: Watcher, job: Job, known?: JobEnd): Promise<void> {
   const { faults, log, ending } = watcher;
   const { file, folder } = job;
@@ -149,37 +146,33 @@ async function run(watcher: Watcher, job: Job, known?: JobEnd): Promise<void> {
 async function carryOut(watcher: Watcher, job: Job, end: JobEnd): Promise<void> {
   const { folders, work, clock, log } = watcher;
   const { file } = job;
-  switch (end.type) {
-    case 'done':
-    case 'failed':
-    case 'parked': {
-      let words: string = end.type;
-      if (end.type === 'parked') {
-        const { why } = end.state;
-        words = `waiting for ${waitsForPerson(why) ? 'a person' : 'the next try'}`;
-        // Others would end the same way; the next look at the waiting files decides when to retry.
-        watcher.parked = [];
-        if (why !== 'limit' && !waitsForPerson(why)) hold(watcher, OUTAGE_MS, end.reason.headline, null);
-      }
-      const folder = await arrive(folders, job, end, clock.now());
-      const reason = end.type === 'done' ? undefined : end.reason.headline;
-      log[end.type === 'done' ? 'info' : 'warn']({ file, job: folder && basename(folder), reason }, words);
-      if (folder !== null) work.ended(job, end, folder);
-      return;
-    }
-    case 'refused':
+  if (end.type === 'refused' || end.type === 'put_back') {
+    if (end.type === 'refused') {
       watcher.refused.abort();
       log.error({ file }, `${end.why}; the watcher takes no more files, and all files are back in place`);
+    }
+    // Put back, a cancelled file would be taken again, and a paused one would not look paused.
+    const ordered = await work.ordered(job);
+    if (ordered !== null) return carryOut(watcher, job, { ...ordered, written: end.written });
+    await putBack(folders, job, clock.now());
+    log.info({ file }, 'interrupted: the file waits for its turn');
+    return work.ended(job, end, null);
   }
-  // A cancelled file would be taken again there, and a paused one would look as if it were not.
-  const ordered = await work.ordered(job);
-  if (ordered !== null) return carryOut(watcher, job, ordered);
-  await putBack(folders, job, clock.now());
-  log.info({ file }, 'interrupted: the file waits for its turn');
-  work.ended(job, end, null);
+  let words: string = end.type;
+  if (end.type === 'parked') {
+    const isForPerson = waitsForPerson(end.state.why);
+    words = `waiting for ${isForPerson ? 'a person' : 'the next try'}`;
+    // The other parked files would end the same way before the next look at them.
+    watcher.parked = [];
+    if (end.state.why !== 'limit' && !isForPerson) hold(watcher, OUTAGE_MS, end.reason.headline, null);
+  }
+  const folder = await arrive(folders, job, end, clock.now());
+  const reason = end.type === 'done' ? undefined : end.reason.headline;
+  log[end.type === 'done' ? 'info' : 'warn']({ file, job: folder && basename(folder), reason }, words);
+  if (folder !== null) work.ended(job, end, folder);
 }
 
-/** Creates a scheduler that calls `wake` when something has changed: fill again. */
+/** Creates a scheduler that calls `wake` when `fill` may begin more files. */
 export function createInboxScheduler(
   folders: WatcherFolders,
   work: InboxWork,
@@ -200,25 +193,25 @@ export function createInboxScheduler(
   }
 
   return {
-    /** True if it could begin more files than it was offered. */
+    /** True if there is room for more files than were offered. */
     isHungry: () => hasRoom(watcher) && !watcher.ready.some((file) => mayBegin(watcher, file)),
     hasNoParked: () => watcher.parked.length === 0,
     isRefused: () => watcher.refused.signal.aborted,
     setOpen(isOpen: boolean): void {
       watcher.isOpen = isOpen;
     },
-    /** A fault that every file would meet, for the owner of the inbox; null without one. */
+    /** Returns a fault that every file would meet, for the owner of the inbox, or null. */
     fault: (): string | null => [...faults.values()][0] ?? null,
-    /** When a hold ends, in milliseconds; null without one. */
+    /** Returns when a hold ends, in milliseconds; null without a hold. */
     nextAt: () => (watcher.holdUntil > clock.monotonic() ? watcher.holdUntil : null),
-    /** Jobs of dead watchers go on in their turn, as all that wait do. */
+    /** Puts the jobs of dead watchers back, to continue in their turn. */
     adopt(jobs: readonly Job[]): void {
       for (const job of jobs) {
         log.info({ file: job.file }, 'taken over from a watcher that died');
         begin(job, (job.record.deaths ?? 0) >= DEATHS_AT_MOST ? CRASHED : PUT_BACK);
       }
     },
-    /** Complete files of the inbox; replaces what was offered before. */
+    /** Replaces the complete files of the inbox that may begin. */
     offer(files: readonly SeenFile[]): void {
       watcher.ready = files;
       watcher.slow.clear();
@@ -226,7 +219,7 @@ export function createInboxScheduler(
     offerParked(jobs: readonly ParkedJob[]): void {
       watcher.parked = jobs;
     },
-    /** Begins as many files as there is room for. Never rejects. */
+    /** Begins files while there is room. Never rejects. */
     async fill(): Promise<void> {
       try {
         while (hasRoom(watcher)) {

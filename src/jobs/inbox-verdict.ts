@@ -19,6 +19,7 @@ import {
   type RunRecord,
 } from '../engine/stores/run-store.js';
 import type { EnrichResult } from '../run/enrich-file.js';
+import type { RunReport } from '../run/report/report.js';
 import type { Scan } from '../run/scan/scan.js';
 import { namingFor, sayFailure, sayHalt } from '../run/words/say-reason.js';
 import { FOLDER_SETTINGS_FILE, isPassingFault, isSideFile, sideFileOf } from './inbox-file.js';
@@ -32,15 +33,16 @@ import {
   REASON_AT_MOST,
 } from './job-folder.js';
 
-/** The verdict on a file. Sentences are for its sender. */
-export type JobEnd =
+/** The verdict on a file, with the report of its run. Sentences are for the sender. */
+export type JobEnd = { readonly written?: { report: RunReport; file: string } | undefined } & (
   | Arrival
-  /** Stopped in the middle: it goes back to the waiting files. */
+  /** It was stopped, and goes back to the waiting files. */
   | { readonly type: 'put_back' }
-  /** The service refuses the credentials: nothing is taken any more. */
-  | { readonly type: 'refused'; readonly why: string };
+  /** The service refuses the credentials, so the watcher ends. */
+  | { readonly type: 'refused'; readonly why: string }
+);
 
-/** A fault that may pass. `holds`: no other file is taken meanwhile. */
+/** A fault that may pass; if `holds`, no other file is taken meanwhile. */
 export interface Again {
   readonly type: 'again';
   readonly why: string;

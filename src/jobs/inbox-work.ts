@@ -1,6 +1,6 @@
 /**
- * How the files of an inbox are processed: each is a run like any other, with the folder's own
- * settings, on an engine and a worker that all of them share. Nothing here rejects.
+ * Processes the files of an inbox: each is a run with the settings of its folder, on an engine and
+ * a worker that all files share. Nothing here rejects.
  */
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
@@ -15,7 +15,6 @@ import { runSettingsOf } from '../run/enrich-request.js';
 import { FREE_LOOK_MS } from '../run/lookups/sweep.js';
 import { bareNotice, type Notice, noticeOfReport } from '../run/notices/notice.js';
 import { headlineOf } from '../run/report/headline.js';
-import type { RunReport } from '../run/report/report.js';
 import { type FileEvent, runFile } from '../run/run-file.js';
 import { newRunId } from '../run/run-record.js';
 import { createLogView, createStanding } from '../run/run-view.js';
@@ -38,26 +37,26 @@ import { type Job, type JobRecord, writeRecord } from './job-folder.js';
 import { beginReading } from './reading-turns.js';
 import { createClosedNote, noteReading } from './watcher-status.js';
 
-/** A settings file that was changed so shortly ago may be half written. */
+/** Time after a change in which a settings file may be half written. */
 const SETTINGS_SETTLE_MS = 5_000;
 const READ_AT_ONCE = 16;
 
-/** Wrong settings close the inbox at the next look; the file goes on when it is open again. */
+/** Wrong settings close the inbox at the next look; the file continues when it opens again. */
 const UNTIL_SETTLED = { type: 'again', inMs: SETTINGS_SETTLE_MS, holds: true } as const;
 
 export type InboxWork = ReturnType<typeof createInboxWork>;
 
-/** Creates what a watcher of `folder` does with files. */
+/** Creates the work of a watcher of `folder`. */
 export function createInboxWork(folder: string, context: DaemonContext) {
   const { loaded, engine, log, stop } = context;
   const notices = createInboxNotices(context, loaded.settings.sample);
   const account: Account = { isToOpen: true };
   const enrich = createEnrich(folder, context, notices, account);
   const shared = settingsFilesOf(folder);
-  // The engine of samples is gone with its process.
+  // The engine of samples ends with its process.
   let isOfEngine = loaded.settings.sample;
   return {
-    /** Says why no file of this inbox can be processed, for its owner; null if they can be. */
+    /** Returns why no file of this inbox can be processed, for its owner; null if files can. */
     async whyClosed(): Promise<string | null> {
       try {
         if (!isOfEngine) await assertOneEngine(engine.keyValues, folder);
@@ -65,12 +64,12 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         await readFolderSettings(shared, loaded);
         return null;
       } catch (error) {
-        // For people who know the names of settings, not the flags.
+        // Owners of inboxes know the names of settings, not the flags.
         return error instanceof BrandEnrichError ? error.inWords('keys').message : errorText(error);
       }
     },
     noteClosed: createClosedNote(engine.keyValues, folder),
-    /** Writes results beside the file. `tries`: how often it ended with `again` before. */
+    /** Writes results beside the file. `tries` counts earlier ends with `again`. */
     async process(job: Job, tries: number): Promise<JobEnd | Again> {
       const own = [...settingsFilesOf(folder, job.record.under), sideFileOf(job.path)];
       try {
@@ -89,7 +88,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         return stop.aborted ? { type: 'put_back' } : verdictOfError(error, job, tries);
       }
     },
-    /** The end that a person ordered, or null. */
+    /** Returns the end that a person ordered, or null. */
     ordered: (job: Job): Promise<JobEnd | null> => orderedEnd(engine, job).catch(() => null),
     ended: notices.noteEnd,
     chooseRetries: createRetryChoice(folder, context, account),
@@ -111,7 +110,7 @@ export function recordOfStart(record: JobRecord, run: string): JobRecord {
 /** Returns the settings of a start. `isTried`: a person has ordered the rest. Pure. */
 export function settingsOfStart(asked: Settings, isTried: boolean): Settings {
   if (isTried) return { ...asked, trial: null, minMatch: 0 };
-  // The cap holds for what a trial sends again, and over all starts until it is over.
+  // The cap covers repeated requests, and all starts until the trial is over.
   return { ...asked, maxRequests: lower(asked.maxRequests, asked.trial, (one, other) => one > other) };
 }
 
@@ -120,14 +119,14 @@ async function hasJustChanged({ clock }: DaemonContext, paths: readonly string[]
   return seen.some((file) => file !== null && Math.abs(clock.now() - file.mtimeMs) < SETTINGS_SETTLE_MS);
 }
 
-/** The first run of an inbox opens the account, and one that goes ahead. */
+/** The first run of an inbox opens the account, and so does each run that goes ahead. */
 type Account = { isToOpen: boolean };
 
 function createEnrich(folder: string, context: DaemonContext, notices: InboxNotices, account: Account) {
   const { engine, worker, clock, log } = context;
   const standing = createStanding(log, worker?.worker ?? null);
 
-  /** `asked`: its settings with a trial, even if that is over. */
+  /** `asked` includes the trial, even if it is over. */
   return async ({ record: before, ...place }: Job, asked: Settings): Promise<JobEnd> => {
     const settings = settingsOfStart(asked, before.isTried === true);
     const run = newRunId(clock.now());
@@ -140,7 +139,7 @@ function createEnrich(folder: string, context: DaemonContext, notices: InboxNoti
         {
           input: job.path,
           settings,
-          // Others may write to where it is.
+          // Others may write to its folder.
           only: 'own file',
           reader: 'inbox',
           ...(isLongName(file) ? { output: shortOutput(job) } : {}),
@@ -164,7 +163,8 @@ function createEnrich(folder: string, context: DaemonContext, notices: InboxNoti
         seesQuota: seesRaisedQuota(runSettings.plan, result.ledger),
         isTrial: settings.trial !== null && settings.trial === runSettings.maxRequests,
       });
-      return quotingInvalid(end, result.scan);
+      const written = { report, file: basename(result.names.report) };
+      return { ...quotingInvalid(end, result.scan), written };
     } finally {
       await forget();
     }
@@ -224,7 +224,7 @@ function createRetryChoice(folder: string, context: DaemonContext, account: Acco
   };
 }
 
-/** For an original with so long a name that no file system takes a longer one. */
+/** Returns an output for an original whose name is nearly too long for file systems. */
 function shortOutput({ file, folder }: Job): string {
   const extension = /\.[^.]{1,10}(?:\.gz)?$/i.exec(file)?.[0] ?? '';
   return join(folder, `${stemOf(file)}.enriched${extension}`);
@@ -232,12 +232,11 @@ function shortOutput({ file, folder }: Job): string {
 
 type InboxNotices = ReturnType<typeof createInboxNotices>;
 
-/** Notifies once each file has been moved: so the report is where the notice says. */
+/** Notifies when each file has been moved, so that notices name the final path of reports. */
 export function createInboxNotices(
   { notifier, clock }: Pick<DaemonContext, 'notifier' | 'clock'>,
   isSample: boolean,
 ) {
-  const reports = new Map<string, { readonly report: RunReport; readonly file: string }>();
   let isRefusalNotified = false;
 
   const runOf = (job: Job, id: string | null) => ({ id, label: `${hostname()}: ${job.file}` });
@@ -247,15 +246,11 @@ export function createInboxNotices(
   return {
     note(job: Job, event: FileEvent): void {
       if (event.type === 'progress') noteAccount(job, event.record, event.ledger);
-      if (event.type !== 'ended') return;
-      const { report, result } = event;
-      reports.set(job.folder, { report, file: basename(result.names.report) });
-      noteAccount(job, result.run, result.ledger);
+      if (event.type === 'ended') noteAccount(job, event.result.run, event.result.ledger);
     },
-    /** `folder`: where the file and its results are now; null if it goes back. */
+    /** `folder` has the file and its results now; null if the file goes back. */
     noteEnd(job: Job, end: JobEnd, folder: string | null): void {
-      const written = reports.get(job.folder);
-      reports.delete(job.folder);
+      const { written } = end;
       const event = eventOf(end, job);
       if (event === null || (end.type === 'refused' && isRefusalNotified)) return;
       if (end.type === 'refused') isRefusalNotified = true;
@@ -271,7 +266,7 @@ export function createInboxNotices(
   };
 }
 
-/** A file that is parked again is not news, nor is a pause to the person who ordered it. */
+/** Returns null for a file that is parked again, and for a pause, whose person knows of it. */
 function eventOf(end: JobEnd, { record: { parked } }: Job): Notice['event'] | null {
   if (end.type === 'done') return 'finish';
   if (end.type === 'parked') {

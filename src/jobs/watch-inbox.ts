@@ -1,37 +1,41 @@
 /**
- * One watcher of one inbox, in one of these states:
+ * One watcher of one inbox, which adopts the files of dead watchers. It is in one of these states:
  *
- *   watching  takes files from the inbox, of dead watchers, and waiting ones that may go on
- *   holding   a fault that every file would meet (disk full, engine or service down): takes
- *             nothing for a while
- *   closed    the folder is gone, or its settings cannot be used: takes nothing until they can
- *   refused   the service refuses the credentials: puts running files back, and ends
- *   stopping  a signal: stops running files and puts them back
+ *   watching  takes new files, files of dead watchers, and waiting files that may continue
+ *   holding   takes nothing for a while: every file would meet a fault (disk, engine, service)
+ *   closed    takes nothing until the folder is there and its settings are valid
+ *   refused   the service refused the credentials: puts running files back, and ends
+ *   stopping  after a signal: stops running files and puts them back
  */
 import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { lstat, mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import type { DaemonContext } from '../app/daemon-context.js';
 import { errorText } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
-import { systemWords } from '../core/system-error.js';
+import { readPlainFile } from '../core/plain-file.js';
+import { isProcessGone, machineIdentity, processIdentity } from '../core/process-identity.js';
+import { isErrorCode, systemWords } from '../core/system-error.js';
 import { listQueued, listWaiting } from './find-files.js';
-import { adoptJobs, removeWatcherFolder, touchHeartbeat } from './heartbeat.js';
+import { lookAt } from './inbox-file.js';
 import { createInboxFiles } from './inbox-files.js';
-import { openFolders, unfit, whyBlocked } from './inbox-folders.js';
+import { openFolders, unfit, type WatcherFolders, whyBlocked } from './inbox-folders.js';
 import { createInboxScheduler } from './inbox-scheduler.js';
 import { createInboxWork } from './inbox-work.js';
-import { failUnclear, queued } from './job-folder.js';
+import { failUnclear, type Job, jobFoldersIn, queued, take, writeRecord } from './job-folder.js';
+import { afterDeath } from './reading-turns.js';
 
-/** Between heartbeats, and looks at the waiting files. */
+/** Interval of heartbeats, and of looks at the waiting files. */
 const LOOK_MS = 5_000;
 const LOOK_LEAST_MS = 200;
-/** While known files wait for a place: a smaller one may have come. */
+/** Interval of looks while known files wait for a place, which a smaller new file may get. */
 const LOOK_BESIDE_MS = 1_000;
 
 /**
- * Watches `folder` until `stop`, or until the service refused the credentials, and puts files back.
- * Throws what `openFolders` throws at the start.
+ * Watches `folder` until `stop`, or until the service refused the credentials; then puts files
+ * back. Throws what `openFolders` throws at the start.
  */
 export function watchInbox(context: DaemonContext, folder: string): Promise<'stopped' | 'refused'> {
   return withReleasers(async (releasers) => {
@@ -70,7 +74,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     queued.on(folders.root, onQueued);
     releasers.push(() => queued.off(folders.root, onQueued));
 
-    /** Takes no files from now on, or takes them again. */
+    /** Closes the inbox, or opens it again if `why` is null. */
     function setClosed(why: string | null): void {
       const about = { folder: folders.root };
       if (why !== null && why !== closedWhy)
@@ -78,7 +82,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
       if (why === null && closedWhy !== null) log.info(about, 'the inbox is open again');
       closedWhy = why;
       scheduler.setOpen(why === null);
-      // Not awaited: the engine may be unavailable, and the inbox is closed anyway.
+      // Not awaited, since the engine may be unavailable.
       void work.noteClosed(why ?? scheduler.fault());
     }
 
@@ -157,4 +161,62 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
 function watcherName(): string {
   const host = hostname().replaceAll(/[^A-Za-z0-9-]/g, '-');
   return `${host.slice(0, 40)}-${process.pid}-${randomBytes(3).toString('hex')}`;
+}
+
+const HEARTBEAT_FILE = '.heartbeat';
+/** A watcher with an older heartbeat is dead. Others look every 5 s, so they see it within 30 s. */
+const DEAD_AFTER_MS = 24_000;
+/** Follows no link and waits for no reader of a pipe, where the system has such flags. */
+const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+const OVERWRITE = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK;
+
+/**
+ * Writes the heartbeat; returns its time in ms by the file system's clock. Makes the folder of the
+ * watcher, but none above it, since those may be on an unmounted share.
+ */
+export async function touchHeartbeat(own: string): Promise<number> {
+  await mkdir(own).catch((error: unknown) => {
+    if (!isErrorCode(error, 'EEXIST')) throw error;
+  });
+  const path = join(own, HEARTBEAT_FILE);
+  // A process is known by its number only if the system reveals boot and container.
+  const isKnown = !machineIdentity().split(' ').includes('');
+  await writeFile(path, isKnown ? `${processIdentity()}\n` : '\n', { flag: OVERWRITE });
+  return (await lstat(path)).mtimeMs;
+}
+
+/**
+ * True if the heartbeat of a watcher (or its folder, without one) is old, or if its process ran on
+ * this machine and has ended. `now` is the time of our own heartbeat, by the same clock.
+ */
+export async function isDead(watcherFolder: string, now: number): Promise<boolean> {
+  const path = join(watcherFolder, HEARTBEAT_FILE);
+  const seen = (await lookAt(path)) ?? (await lookAt(watcherFolder));
+  if (seen === null) return false;
+  if (now - seen.mtimeMs > DEAD_AFTER_MS) return true;
+  return isProcessGone((await readPlainFile(path).catch(() => '')).trim());
+}
+
+/** Takes the jobs of dead watchers. `now` is as in `isDead`. */
+async function adoptJobs(folders: WatcherFolders, now: number): Promise<Job[]> {
+  const adopted: Job[] = [];
+  for (const other of await jobFoldersIn(folders.processing)) {
+    if (other === folders.own || !(await isDead(other, now))) continue;
+    for (const folder of await jobFoldersIn(other)) {
+      const job = await take(folders, folder);
+      if (job === null) continue;
+      const record = afterDeath(job.record);
+      await writeRecord(job.folder, record);
+      adopted.push({ ...job, record });
+    }
+    await removeWatcherFolder(other);
+  }
+  return adopted;
+}
+
+/** Removes the folder of a watcher if it has no jobs. */
+async function removeWatcherFolder(watcherFolder: string): Promise<void> {
+  if ((await jobFoldersIn(watcherFolder)).length > 0) return;
+  await rm(join(watcherFolder, HEARTBEAT_FILE), { force: true });
+  await rmdir(watcherFolder).catch(() => undefined);
 }

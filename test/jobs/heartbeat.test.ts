@@ -4,7 +4,7 @@ import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { machineIdentity, processIdentity } from '../../src/core/process-identity.js';
-import { isDead, touchHeartbeat } from '../../src/jobs/heartbeat.js';
+import { isDead, touchHeartbeat } from '../../src/jobs/watch-inbox.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 /** In whole seconds, since file systems round times differently. */

@@ -120,8 +120,9 @@ describe('a file of an inbox', () => {
   it('is reported with the final path of its report, and the next file without it', () => {
     const { recorder, inbox } = notices();
     const result = resultOf();
-    inbox.note(job, ended(result));
-    inbox.noteEnd(job, { type: 'done' }, '/in/done/list-1');
+    const report = makeReport(requestFor(), result, EXIT.done);
+    const written = { report, file: 'customers.report.json' };
+    inbox.noteEnd(job, { type: 'done', written }, '/in/done/list-1');
     inbox.noteEnd(job, failed, '/in/failed/list-2');
     expect(recorder.notices).toMatchObject([
       { run: { id: result.run.id }, rows: { matched: 4 }, report: '/in/done/list-1/customers.report.json' },
