@@ -1,20 +1,20 @@
 /**
- * What people order, and what stands for files. Orders are in the engine; a pause is in the record
- * of its file too, and holds when the engine has forgotten it, until a later resume.
+ * Orders of people. The engine keeps them; a pause is also in the record of its file, so it holds
+ * until a later resume even if the engine forgot it.
  */
 import { hostname } from 'node:os';
 import type { Engine } from '../engine/engine.js';
 import type { OrderEnd, Orders, Pause } from '../engine/stores/run-store.js';
 import { isJobId, type JobRecord } from './job-folder.js';
 
-/** By the ids of jobs: when the pause was ordered that a person lifted. */
+/** Times of lifted pauses, by the ids of jobs. */
 const RESUMED = 'resumed-files';
-/** As long as cancels are kept. */
+/** The engine keeps cancels for the same time. */
 const RESUMED_KEPT_MS = 90 * 86_400_000;
 
 export type OrderStores = Pick<Engine, 'runs' | 'keyValues'>;
 
-/** Pauses a run, an owner that may have none, or all spending. Throws what the engine throws. */
+/** Pauses a run, or an owner with or without a run. Throws what the engine throws. */
 export async function pause(
   { runs }: Pick<Engine, 'runs'>,
   target: { readonly run: string } | Pick<Pause, 'owner' | 'label'>,
@@ -26,7 +26,7 @@ export async function pause(
   return 'done';
 }
 
-/** Ends a run, or a job that may have none, for good. Throws what the engine throws. */
+/** Ends a run, or a job with or without a run, for good. Throws what the engine throws. */
 export async function cancel(
   { runs }: Pick<Engine, 'runs'>,
   target: { readonly run: string } | { readonly job: string },
@@ -37,22 +37,22 @@ export async function cancel(
   return 'done';
 }
 
-/** Lifts a pause; `ended` without one. Throws what the engine throws. */
+/** Lifts a pause; returns `ended` without a pause. Throws what the engine throws. */
 export async function resume({ runs, keyValues }: OrderStores, owner: string): Promise<OrderEnd> {
   const pauses = isJobId(owner) ? await runs.pauses() : [];
   const pause = pauses.find((each) => each.owner === owner);
-  // First: whoever sees the pause gone sees this.
+  // Written first, so whoever misses the pause finds this.
   if (pause !== undefined) await keyValues.put(RESUMED, owner, String(pause.at));
   return (await runs.resume(owner)) ? 'done' : 'ended';
 }
 
-/** Takes back what was ordered for a file, so that it can run again. Throws engine errors. */
+/** Lifts all orders for a file, so that it can run again. Throws what the engine throws. */
 export async function liftOrders(engine: OrderStores, id: string): Promise<void> {
   await engine.runs.uncancelJob(id);
   await resume(engine, id);
 }
 
-/** Lists orders in the order of `files`. Gives the engine a forgotten pause again. */
+/** Lists the orders of `files`, in their order; restores pauses that the engine forgot. */
 export async function ordersOf(
   { runs, keyValues }: OrderStores,
   files: readonly Pick<JobRecord, 'id' | 'run' | 'file' | 'parked'>[],
@@ -66,7 +66,7 @@ export async function ordersOf(
   for (const [index, { id, run, file, parked }] of files.entries()) {
     const known = orders[index];
     const pause = parked?.state.pause;
-    // The engine's own order wins; a resume lifts a pause that is not newer, by the store's clock.
+    // An order in the engine wins; a resume lifts pauses that are not newer, by the store's clock.
     if (pause == null || known === undefined || (known.paused ?? known.cancelled) !== null) continue;
     if ((lifted.get(id) ?? Number.NEGATIVE_INFINITY) >= pause.at) continue;
     await runs.pauseOwner({ owner: id, label: { host: hostname(), name: file }, run, ...pause });

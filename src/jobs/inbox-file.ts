@@ -1,4 +1,4 @@
-/** Files of an inbox: names, what one look finds at a path, and faults of the file system. */
+/** Files of an inbox: their names, one look at a path, and faults of the file system. */
 import { lstat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ConfigError, usageProblem } from '../core/errors.js';
@@ -17,27 +17,27 @@ export function isLeftAlone(name: string): boolean {
 
 const SIDE_FILE = /\.(?:csv|tsv|tab|txt|jsonl?|ndjson|xlsx|parquet|zip)(?:\.gz)?\.json$/i;
 
-/** `customers.csv.json` contains the settings of `customers.csv`; it is never enriched. */
+/** True for names like `customers.csv.json`, which has the settings of `customers.csv`. */
 export function isSideFile(name: string): boolean {
   return SIDE_FILE.test(name);
 }
 
-/** True for names that are not UTF-8, in which Node shows this sign. */
+/** True for names that are not UTF-8: Node shows them with this sign. */
 export function isMisnamed(name: string): boolean {
   return name.includes('\ufffd');
 }
 
-/** True for names that hardly anything but a table has. */
+/** True for names that almost only tables have. */
 export function isTable(name: string): boolean {
   return /\.(?:csv|tsv|tab|jsonl|ndjson|xlsx|parquet)(?:\.gz)?$/i.test(name);
 }
 
 export const sideFileOf = (name: string) => `${name}.json`;
 
-/** Of 255 bytes: time, number and the endings of our files need the others. */
+/** The rest of 255 bytes is for time, number and the endings of our files. */
 const STEM_BYTES = 180;
 
-/** `customers` of `customers.csv.gz`; cut between characters when very long. */
+/** Returns `customers` for `customers.csv.gz`; cuts very long names between characters. */
 export function stemOf(name: string): string {
   const plain = name.replace(/\.gz$/i, '');
   const stem = plain.replace(/\.[^.]{1,10}$/, '') || plain;
@@ -49,20 +49,20 @@ export function stemOf(name: string): string {
   return cut || 'file';
 }
 
-/** True if names of our files beside this one would be longer than file systems allow. */
+/** True if our files beside this one would have longer names than file systems allow. */
 export function isLongName(name: string): boolean {
   return Buffer.byteLength(name) > STEM_BYTES + '.jsonl.gz'.length;
 }
 
 const REFUSED_SIGNS = /[<>:"|?*/\\]/g;
 const NO_TABLE = /\.(?:docx?|odt|rtf|pdf|pptx?|png|jpe?g|gif|heic|svg)$/i;
-/** Devices of Windows, with any ending. */
+/** Names of devices of Windows, with any ending. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
 
 /**
- * The last part of a name that a browser sends, safe for every file system: composed (NFC), without
- * control, format and bidirectional signs, reserved names and signs, and not too long for our files
- * beside it. Throws `ConfigError` for names that the inbox leaves alone, and of documents.
+ * Returns the last part of a name from a browser, safe for every file system: composed (NFC),
+ * without invisible signs, reserved signs and names, and short enough for our files beside it.
+ * Throws `ConfigError` for names of documents, and names that the inbox leaves alone.
  */
 export function uploadName(given: string): string {
   const last = given.split(/[/\\]/).findLast((part) => part.trim() !== '') ?? '';
@@ -92,17 +92,17 @@ function shortened(name: string): string {
   return name.startsWith(stem) && name.length > stem.length + ending.length ? stem + ending : name;
 }
 
-/** Returns the name with the ending of a table, by which its settings file is known. */
+/** Returns the name with the ending of a table, which its settings file needs. */
 export function withTableEnding(name: string, format: TableFormat): string {
   return isSideFile(sideFileOf(name)) ? name : `${name}.${format}`;
 }
 
-/** `customers-2026-01-14T09-30-05Z`: sorts by time, without the colons that Windows refuses. */
+/** Returns a name like `customers-2026-01-14T09-30-05Z`, without colons, which Windows refuses. */
 export function jobName(fileName: string, now: number): string {
   return `${stemOf(fileName)}-${new Date(now).toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
 }
 
-/** The first of `name`, `name-2`, `name-3`, … that `action` can take: trying is taking. */
+/** Returns the first of `name`, `name-2`, `name-3`, … that `action` takes. */
 export async function withFreeName(name: string, action: (name: string) => Promise<void>): Promise<string> {
   for (let number = 1; ; number += 1) {
     const free = number === 1 ? name : `${name}-${number}`;
@@ -123,7 +123,7 @@ export function isPassingFault(error: unknown): boolean {
   return isErrorCode(error, ...PASSING_FAULTS.split(' '));
 }
 
-/** What one look found at a path. */
+/** A file, folder or link as one look found it. */
 export interface SeenFile {
   readonly name: string;
   readonly size: number;
@@ -133,6 +133,7 @@ export interface SeenFile {
   readonly under?: string | undefined;
 }
 
+/** Returns the path of a file in the inbox. */
 export function placeOf(inbox: string, { name, under = '' }: Pick<SeenFile, 'name' | 'under'>): string {
   return join(inbox, under, name);
 }
@@ -146,7 +147,7 @@ export async function lookAt(path: string): Promise<SeenFile | null> {
   return { name: basename(path), size, mtimeMs, ino, kind: stat.isFile() ? 'file' : special };
 }
 
-/** True if nothing was written between two looks, and nothing put in its place. */
+/** True if the file was neither written nor replaced between two looks. */
 export function isSameFile(a: SeenFile, b: SeenFile): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino && a.kind === b.kind;
 }

@@ -1,7 +1,6 @@
 /**
- * The files in the inbox, look by look. A file is complete when size and time have not changed for
- * long enough, for longer if it is empty or grew in fits and starts, and nobody has it open for
- * writing.
+ * Finds the complete files of an inbox: size and time have not changed for a while (longer if a
+ * file is empty or grew with pauses), and no process has the file open for writing.
  */
 import { link, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -29,7 +28,7 @@ const IGNORED = {
   side: 'these settings wait for the file that they are named after: drop it, again if it was taken before',
 } as const;
 
-/** Looks throw errors of the file system. */
+/** Creates looks at an inbox, which throw errors of the file system. */
 export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: number; log: Log }) {
   const settled = createSettledFiles(settleMs);
   const limit = pLimit(AT_ONCE);
@@ -40,7 +39,7 @@ export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: 
     warned.add(file);
   }
 
-  /** A file or link, the files of a folder with settings, or nothing. */
+  /** Returns a file or link, or the files of a folder with settings. */
   async function lookAtOne(name: string, under?: string): Promise<SeenFile[]> {
     const path = placeOf(folder, { name, under });
     const seen = await lookAt(path);
@@ -57,7 +56,7 @@ export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: 
   }
 
   return {
-    /** Returns complete files and links, and when there are more if nothing changes. */
+    /** Returns complete files and links, and when the next will be complete if nothing changes. */
     async look(now: number) {
       const names = (await readdir(folder)).filter((name) => !isLeftAlone(name));
       const seen = await Promise.all(names.map((name) => limit(() => lookAtOne(name))));
@@ -80,12 +79,12 @@ export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: 
   };
 }
 
-/** Names a file as its broken name is shown, never over another: so it can be taken. */
+/** Gives a file the name that is shown for its broken name, unless that is taken. */
 async function makeReadable(folder: string, shown: string): Promise<void> {
   for (const name of await readdir(folder, { encoding: 'buffer' })) {
     if (name.toString() !== shown) continue;
     const path = Buffer.concat([Buffer.from(`${folder}/`), name]);
-    // A folder has no second name, and is left alone.
+    // A link to a folder is not possible, so folders stay.
     const isLinked = await succeeds(link(path, join(folder, shown)));
     if (isLinked) await rm(path);
   }
@@ -93,7 +92,7 @@ async function makeReadable(folder: string, shown: string): Promise<void> {
 
 const pathOf = ({ name, under = '' }: SeenFile) => join(under, name);
 
-/** Returns the ready files without settings, and without files whose settings are incomplete. */
+/** Returns the ready files that are no settings, and whose own settings are complete. Pure. */
 export function withSideFiles(files: readonly SeenFile[], ready: readonly SeenFile[]): SeenFile[] {
   const paths = new Set(files.map(pathOf));
   const complete = new Set(ready.map(pathOf));
@@ -113,7 +112,7 @@ const EMPTY_FACTOR = 5;
 const PAUSE_FACTOR = 2;
 const MOST_MS = 60_000;
 
-/** Follows files by what looks find, whether they are open or not. */
+/** Creates a judge of which files have settled, from one look to the next. */
 export function createSettledFiles(settleMs: number) {
   let watched = new Map<string, Watched>();
 
@@ -131,7 +130,7 @@ export function createSettledFiles(settleMs: number) {
   }
 
   return {
-    /** Returns unchanged files, the longest first, and when there are more. */
+    /** Returns settled files, the longest unchanged first, and when the next will settle. */
     look(files: readonly SeenFile[], now: number) {
       watched = new Map(files.map((file) => [pathOf(file), follow(file, now)]));
       const all = [...watched.values()];
@@ -143,7 +142,7 @@ export function createSettledFiles(settleMs: number) {
   };
 }
 
-/** The lowest bits of the octal flags in `/proc/<pid>/fdinfo/<fd>` say read, write or both. */
+/** Bits for read, write or both in the octal flags of `/proc/<pid>/fdinfo/<fd>`. */
 const ACCESS_BITS = 0o3;
 
 async function openForWriting(paths: readonly string[]): Promise<ReadonlySet<string>> {
@@ -153,7 +152,7 @@ async function openForWriting(paths: readonly string[]): Promise<ReadonlySet<str
   const limit = pLimit(AT_ONCE);
   const search = async (pid: string) => {
     const fds: string[] = await readdir(`/proc/${pid}/fd`).catch(() => []);
-    // All at once: while large files are processed, each turn of the event loop takes its time.
+    // All at once, since turns of the event loop are slow while large files are processed.
     const paths = await Promise.all(fds.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')));
     for (const [at, path] of paths.entries())
       if (wanted.has(path) && (await isWriting(pid, fds[at] ?? ''))) found.add(path);

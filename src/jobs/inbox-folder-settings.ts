@@ -2,8 +2,8 @@
  * The settings of an inbox, read again for each file: `brand-enrich.json` in the watched folder and
  * in a folder below `inbox`, and `customers.csv.json` for one file.
  *
- * Precedence: flag, the file's own, its folder's, the watched folder's, environment, config file,
- * default. Of two caps the lower applies.
+ * Precedence: flag, file, its folder, watched folder, environment, config file, default. The lower
+ * of two caps applies.
  */
 import { join } from 'node:path';
 import { ConfigError, errorText, type Problem, throwProblems, usageProblem } from '../core/errors.js';
@@ -27,10 +27,10 @@ const CAPS: readonly SettingName[] = ['maxRequests', 'maxCost', 'maxErrors'];
 const AGES: readonly SettingName[] = ['maxAgeMs', 'maxAgeMissingMs', 'refresh'];
 const OTHERS: readonly SettingName[] = ['allowNsfw', 'minMatch', 'priority', 'trial', ...CAPS, ...AGES];
 
-/** No sender chooses hosts that are asked. Samples are the administrator's. */
+/** Senders choose no hosts, and only administrators run samples. */
 const NEVER: readonly SettingName[] = ['sample', 'embedLogos'];
 
-/** What settings of an inbox may have; not which service is asked. */
+/** Settings that an inbox may have; the service is not among them. */
 const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
   ([name, { isInFile, commands, group }]) =>
     isInFile &&
@@ -41,14 +41,14 @@ const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
 
 export const INBOX_KEYS: ReadonlySet<string> = new Set(FOLDER_ENTRIES.flatMap(([, { key }]) => key ?? []));
 
-/** Returns the settings files of the watched folder `root`, and of `under` below its `inbox`. */
+/** Returns the settings files of the watched folder `root` and of `under` below its `inbox`. */
 export function settingsFilesOf(root: string, under = ''): string[] {
   const folders = under === '' ? [root] : [root, join(root, 'inbox', under)];
   return folders.map((folder) => join(folder, FOLDER_SETTINGS_FILE));
 }
 
 /**
- * Adds the settings of the existing files among `paths`; a later one wins. Throws one
+ * Adds the settings of the existing files among `paths`; later files win. Throws one
  * `ConfigError` (`usage-invalid`) for all wrong keys and values of a file.
  */
 export async function readFolderSettings(paths: readonly string[], base: LoadedSettings): Promise<Settings> {
@@ -66,7 +66,6 @@ export async function readOwnSettings(path: string): Promise<ConfigFile | null> 
   try {
     text = await readPlainFile(path);
   } catch (error) {
-    // Beside a file with a long name there can be none.
     if (isErrorCode(error, 'ENOENT', 'ENAMETOOLONG')) return null;
     const todo = 'put a readable file there (not a symbolic link), or remove it';
     const what = 'the settings cannot be read';
@@ -78,18 +77,17 @@ export async function readOwnSettings(path: string): Promise<ConfigFile | null> 
 
 /** Adds the settings of one file. Throws as `readFolderSettings`. Pure. */
 export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Settings {
-  const foreign = findOtherKeys(file);
-  const known = Object.entries(file.values).filter(([key]) => !foreign.has(key));
-  const own = { path: file.path, values: Object.fromEntries(known) };
+  const foreign = Object.keys(file.values).filter((key) => !INBOX_KEYS.has(key));
+  const allowed = Object.entries(file.values).filter(([key]) => INBOX_KEYS.has(key));
+  const own = { path: file.path, values: Object.fromEntries(allowed) };
   const found = findSettings({ flags: {}, env: {}, file: own, command: 'config', home: '' });
-  throwProblems([...foreign.values(), ...found.problems]);
+  throwProblems([...foreign.map((key) => foreignKey(key, file.path)), ...found.problems]);
   const inFolder = found.loaded;
   const { settings, origins } = base;
   const changes: Partial<Record<SettingName, unknown>> = {};
   for (const [name] of FOLDER_ENTRIES) {
     if (inFolder.origins[name] !== 'file') continue;
-    if (name === 'maxRequests')
-      changes[name] = lower(inFolder.settings[name], settings[name], (one, other) => one > other);
+    if (name === 'maxRequests') changes[name] = lower(inFolder.settings[name], settings[name]);
     else if (name === 'maxCost') changes[name] = lower(inFolder.settings[name], settings[name], isMoreThan);
     else if (origins[name] !== 'flag') changes[name] = inFolder.settings[name];
   }
@@ -98,26 +96,26 @@ export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Set
   return merged;
 }
 
-function findOtherKeys({ path, values }: ConfigFile): ReadonlyMap<string, Problem> {
-  const allowed = [...INBOX_KEYS];
-  const others = Object.keys(values).filter((key) => !INBOX_KEYS.has(key));
-  const problemOf = (key: string): Problem => {
-    const line = SETTING_ENTRIES.find(([, each]) => each.key === key && each.isInFile)?.[1];
-    const subject = `${key} in ${path}`;
-    if (line === undefined) {
-      const todo = didYouMean(nearest(key, allowed), `it is one of ${allowed.join(', ')}`);
-      return usageProblem('no such setting', subject, todo);
-    }
-    const why = line.commands.includes('watch')
-      ? `the administrator of the inbox sets ${line.flag ?? line.env}`
-      : 'it has no effect in an inbox';
-    return usageProblem('this setting is not allowed in an inbox', subject, `remove it; ${why}`);
-  };
-  return new Map(others.map((key) => [key, problemOf(key)]));
+function foreignKey(key: string, path: string): Problem {
+  const line = SETTING_ENTRIES.find(([, each]) => each.key === key && each.isInFile)?.[1];
+  const subject = `${key} in ${path}`;
+  if (line === undefined) {
+    const allowed = [...INBOX_KEYS];
+    const todo = didYouMean(nearest(key, allowed), `it is one of ${allowed.join(', ')}`);
+    return usageProblem('no such setting', subject, todo);
+  }
+  const why = line.commands.includes('watch')
+    ? `the administrator of the inbox sets ${line.flag ?? line.env}`
+    : 'it has no effect in an inbox';
+  return usageProblem('this setting is not allowed in an inbox', subject, `remove it; ${why}`);
 }
 
-/** Returns the lower of two caps; null if there is none. */
-export function lower<T>(one: T | null, other: T | null, isMore: (one: T, other: T) => boolean): T | null {
+/** Returns the lower of two caps, or null without a cap. Pure. */
+export function lower<T>(
+  one: T | null,
+  other: T | null,
+  isMore = (one: T, other: T) => one > other,
+): T | null {
   if (one === null || other === null) return one ?? other;
   return isMore(one, other) ? other : one;
 }

@@ -1,7 +1,6 @@
 /**
- * The folders of an inbox, and the engine that they belong to: with two, every file would be bought
- * twice. Both have the same random id, which the first watcher gives them; an engine that was
- * emptied takes that of the inbox.
+ * The folders of an inbox, and the engine that they belong to: two engines would buy every file
+ * twice. The first watcher gives both the same random id; an emptied engine takes that of the inbox.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -16,17 +15,17 @@ import type { KeyValueStore } from '../engine/stores/key-value-store.js';
 
 export const PLACES = ['inbox', 'processing', 'done', 'failed', 'waiting'] as const;
 
-/** `root`: the watched folder itself, absolute and without symbolic links. */
+/** `root` is the watched folder, absolute and without symbolic links. */
 export type InboxFolders = Readonly<Record<(typeof PLACES)[number] | 'root', string>>;
 
-/** `own`: the folder of one watcher under `processing`. */
+/** `own` is the folder of one watcher in `processing`. */
 export type WatcherFolders = InboxFolders & { readonly own: string };
 
 /**
- * Makes the missing ones of the five folders, and `folder` itself if it is new; later it may be a
- * share that is away. Throws RunError: `input-missing` without `folder`, `output-unwritable`
- * when one of the five cannot be made, is a link (which could lead anywhere), or is on another file
- * system (no file could be moved there in one step).
+ * Makes the missing folders of an inbox, and `folder` itself if it is new; later it may be a share
+ * that is away. Throws RunError: `input-missing` without `folder`; `output-unwritable` if one
+ * of the five cannot be made, is a link, or is on another file system, where no file could move in
+ * one step.
  */
 export async function openFolders(folder: string, isNew = false): Promise<InboxFolders> {
   let root: string;
@@ -57,22 +56,22 @@ export async function openFolders(folder: string, isNew = false): Promise<InboxF
   return folders as InboxFolders;
 }
 
-/** The error for a folder of an inbox that cannot be worked in. */
+/** Returns the error for a folder of an inbox that cannot be used. */
 export function unfit(path: string, why: string, todo: string, cause?: unknown): RunError {
   const what = 'a folder of the inbox cannot be used';
   return new RunError({ code: 'output-unwritable', what, subject: `${path} (${why})`, todo, cause });
 }
 
-/** Says what keeps files from being taken or moved, with the folder and what helps. */
+/** Returns a sentence about a fault of taking or moving files: the folder, and what helps. */
 export async function whyBlocked(error: unknown): Promise<string> {
   const { path, dest = path } = Object(error) as NodeJS.ErrnoException & { readonly dest?: string };
   const fault = fileFault(error);
   if (fault === null || path === undefined || dest === undefined) return errorText(error);
-  // The system does not say which of the two folders of a move refused it.
+  // The system does not say which of the two folders refused a move.
   const isFree = await succeeds(access(dirname(dest), constants.W_OK));
   const isBarred = isErrorCode(error, 'EACCES', 'EPERM');
   const advice = isBarred ? 'make it writable for this user' : fault.advice;
-  const todo = `${advice}: then the inbox goes on by itself`;
+  const todo = `${advice}: then the inbox continues by itself`;
   return unfit(dirname(isFree ? path : dest), systemWords(error), todo).message;
 }
 
@@ -87,7 +86,7 @@ export async function assertOneEngine(keyValues: KeyValueStore, root: string): P
   const known = await ofEngine();
   const found = await readId(path, known);
   const id = found ?? known ?? randomBytes(12).toString('hex');
-  // If two watchers begin now, only one of them gives the engine its id.
+  // Of two watchers that begin now, one gives the engine its id.
   if (known === undefined) await keyValues.claim(SCOPE, NAME, id, null);
   const agreed = known ?? (await ofEngine());
   if (found === null && agreed !== undefined) return replaceFile(path, `${agreed}\n`, { isShared: true });
@@ -97,7 +96,7 @@ export async function assertOneEngine(keyValues: KeyValueStore, root: string): P
   throw new RunError({ code: 'engine-unfit', what, subject: root, todo });
 }
 
-/** Returns null without a file. One of another user counts only if it has the engine's id. */
+/** Returns null without a file. A file of another user must have the id of the engine. */
 async function readId(path: string, known: string | undefined): Promise<string | null> {
   const read = (options: { isOwn: boolean }) => readPlainFile(path, options).then((text) => text.trim());
   try {

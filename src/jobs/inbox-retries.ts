@@ -1,10 +1,10 @@
 /**
- * When a parked file may continue. Where asking is not free, one file goes ahead about once a
- * minute with the one probe that the ledger allows, and the others follow if it succeeds. Pure.
+ * Decides when a parked file may continue. Pure.
  *
- *   the account has room           all continue, except files held back by their own cap only
- *   it has none, as far as known   one goes ahead, when a probe is due
- *   the service was down           all try again after a minute
+ *   the account has room      all files continue, except files at their own cap
+ *   the account has no room   one file goes ahead about once a minute, with the one probe that the
+ *                             ledger allows; the others follow if it succeeds
+ *   the service was down      all files try again after a minute
  */
 import type { Orders, RunSettings } from '../engine/stores/run-store.js';
 import type { LedgerState } from '../ledger/ledger.js';
@@ -13,29 +13,29 @@ import { judgeAccount } from '../run/facts/judge-account.js';
 import type { ParkedJob } from './find-files.js';
 import { type ParkState, waitsForPerson } from './job-folder.js';
 
-/** The account with the policy of the folder's files. */
+/** The account, and the settings of the inbox and its files. */
 export interface AccountView {
   readonly state: LedgerState;
   readonly settings: RunSettings;
-  /** Those of files at their own cap, by folder, without those that cannot be read. */
+  /** Settings of files at their own cap, by folder; unreadable ones are missing. */
   readonly ownSettings: ReadonlyMap<string, RunSettings>;
-  /** A free request has just shown the quota: no file needs to go ahead for it. */
+  /** A free request has just shown the quota, so no file needs to go ahead. */
   readonly isQuotaKnown: boolean;
   readonly now: number;
   /** When a file last went ahead. */
   readonly probedAt: number;
 }
 
-/** No file is taken, and none retried, for this long while the service is down. */
+/** How long no file is taken or retried after an outage of the service. */
 export const OUTAGE_MS = 60_000;
-/** A raised limit should be seen within a minute, including the next look and the file. */
+/** With the next look and the run, a raised limit is seen within a minute. */
 const AHEAD_EVERY_MS = 45_000;
 /** The ledger's own interval between probes. */
 const PROBE_EVERY_MS = 60_000;
 
 /**
- * Divides parked files by what is ordered for them. `ordered` are taken up, to end, to wait for
- * another reason, or because a person asked; `others` may be retried.
+ * Divides parked files by their orders. `ordered` files are taken now: to end, to wait for another
+ * reason, or to continue at a person's request. `others` may be retried. Pure.
  */
 export function followOrders(parked: readonly ParkedJob[], orders: readonly Orders[]) {
   const ordered: ParkedJob[] = [];
@@ -49,7 +49,7 @@ export function followOrders(parked: readonly ParkedJob[], orders: readonly Orde
   return { ordered, others };
 }
 
-/** Chooses files to retry. `goesAhead`: the first opens the account, so that a probe is due. */
+/** Chooses files to retry. If `goesAhead`, the first file opens the account. Pure. */
 export function chooseRetries(
   parked: readonly ParkedJob[],
   view: AccountView,
@@ -78,7 +78,7 @@ function mayGoAhead({ state, isQuotaKnown, now, probedAt }: AccountView): boolea
   return hasPassed(AHEAD_EVERY_MS, probedAt, now) && sinceProbeMs >= AHEAD_EVERY_MS;
 }
 
-/** A future date was written before the clock was set back. */
+/** True also for a future time, written before the clock was set back. */
 function hasPassed(ms: number, since: number, now: number): boolean {
   return now - since >= ms || since > now;
 }
@@ -87,7 +87,7 @@ function hasRoom(state: LedgerState, { overage, quotaCap }: RunSettings): boolea
   return judgeAccount({ ...state, overage, quotaCap }).hasRoom;
 }
 
-/** Returns what a parked file waits for. */
+/** Returns the state of a file that is parked now. Pure. */
 export function parkStateOf(
   why: ParkState['why'],
   state: LedgerState | null,
@@ -99,7 +99,7 @@ export function parkStateOf(
   return { why, capMark };
 }
 
-/** A quota that an emptied engine does not know has not changed. */
+/** Ignores the quota if an emptied engine does not know it. */
 function isSameMark(mark: string | null, now: string, { quota }: LedgerState): boolean {
   return quota === null ? mark?.startsWith(now.slice(0, -'null]'.length)) === true : mark === now;
 }

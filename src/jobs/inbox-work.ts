@@ -111,7 +111,7 @@ export function recordOfStart(record: JobRecord, run: string): JobRecord {
 export function settingsOfStart(asked: Settings, isTried: boolean): Settings {
   if (isTried) return { ...asked, trial: null, minMatch: 0 };
   // The cap covers repeated requests, and all starts until the trial is over.
-  return { ...asked, maxRequests: lower(asked.maxRequests, asked.trial, (one, other) => one > other) };
+  return { ...asked, maxRequests: lower(asked.maxRequests, asked.trial) };
 }
 
 async function hasJustChanged({ clock }: DaemonContext, paths: readonly string[]): Promise<boolean> {

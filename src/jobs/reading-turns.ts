@@ -1,6 +1,6 @@
 /**
- * The files that this process reads now, and whether each is the only one: so after its death the
- * next watcher knows whose fault it may be. Files that were being read then are read one at a time.
+ * The files that this process reads now. Each record says whether its file was the only one, so
+ * after a death the next watcher knows which file may be the cause, and reads such files alone.
  */
 import { EventEmitter, once } from 'node:events';
 import pLimit from 'p-limit';
@@ -9,12 +9,12 @@ import { packingOf } from '../input/binary-signature.js';
 import { lookAt } from './inbox-file.js';
 import { type Job, type JobRecord, writeRecord } from './job-folder.js';
 
-/** The last place of a watcher is for files of at most this size. */
+/** The largest file for the last place of a watcher. */
 export const SMALL_BYTES = 100_000;
-/** The same for a workbook or gzip. In Parquet a few bytes can be any number of rows. */
+/** The largest workbook or gzip; a small Parquet file can have any number of rows. */
 const SMALL_PACKED_BYTES = 16_384;
 
-/** True if a file may take long; false if it cannot be opened, which is seen later. */
+/** True if reading a file may take long; false if the file cannot be opened. */
 export async function mayTakeLong(path: string): Promise<boolean> {
   const size = (await lookAt(path))?.size ?? 0;
   if (size > SMALL_BYTES) return true;
@@ -34,17 +34,17 @@ interface Reader {
   readonly isLong: boolean;
 }
 
-/** Of all inboxes of this process: its death ends the reading of all. */
+/** Readers of all inboxes of this process, since its death ends them all. */
 const readers = new Set<Reader>();
 const ends = new EventEmitter();
-/** Long files enter in their order. Several may read at once, unless one is a suspect. */
+/** Long files begin in their order. */
 const oneByOne = pLimit(1);
 const marking = pLimit(1);
 
 async function mark(reader: Reader, reading: JobRecord['reading']): Promise<void> {
   if (reader.record.reading === reading) return;
   reader.record = { ...reader.record, reading };
-  // A folder that is gone belongs to another watcher, and a full disk is met by the results.
+  // Writing results reports a full disk; a folder that is gone belongs to another watcher.
   await writeRecord(reader.folder, reader.record).catch(() => undefined);
 }
 
@@ -53,8 +53,8 @@ async function markAll(): Promise<void> {
 }
 
 /**
- * Waits until a file may be read; the returned function ends the reading. Suspects, and files that
- * may take long, wait for a suspect and it for them; other small files wait for none.
+ * Waits until a file may be read; the returned function ends the reading. Suspects and long files
+ * are not read together; other files do not wait.
  */
 export async function beginReading({ folder, path, record }: Job): Promise<() => Promise<void>> {
   const isSuspect = record.deaths !== undefined;
@@ -74,7 +74,7 @@ export async function beginReading({ folder, path, record }: Job): Promise<() =>
   };
 }
 
-/** Returns the record of a file whose watcher died. It counts if only this was read. Pure. */
+/** Returns the record after a death of the watcher, counted if it read only this file. Pure. */
 export function afterDeath({ reading, ...record }: JobRecord): JobRecord {
   if (reading === undefined) return record;
   return { ...record, deaths: (record.deaths ?? 0) + (reading === 'alone' ? 1 : 0) };

@@ -1,7 +1,4 @@
-/**
- * Receives files for the dashboard. Each is a draft: the folder of a job in a hidden place, until
- * `startFile` moves it, or for a day.
- */
+/** Receives files as drafts: folders in a hidden place, until `startFile` moves them or for a day. */
 import { chmod, lstat, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../core/clock.js';
@@ -18,7 +15,7 @@ const LOOK_MS = 3_600_000;
 
 export type Uploads = ReturnType<typeof createUploads>;
 
-/** `roots`: the watched folders. `assertRoom`: throws if a disk has no room for so many bytes. */
+/** Creates the drafts of the watched folders `roots`. `assertRoom` throws if a disk is too full. */
 export function createUploads(
   roots: readonly string[],
   clock: Pick<Clock, 'now'>,
@@ -51,7 +48,7 @@ export function createUploads(
     },
     sweep,
 
-    /** Returns the safe name. Throws where a file of this name and length cannot be received. */
+    /** Returns the safe name. Throws if a file of this name and length cannot be received. */
     async check(inbox: number, givenName: string, length: number | null): Promise<string> {
       const root = rootAt(inbox);
       const name = uploadName(givenName);
@@ -64,9 +61,9 @@ export function createUploads(
     },
 
     /**
-     * Keeps a body as a draft, whole or not at all. Throws `ConfigError` for a wrong name or
-     * inbox, `RunError` (`disk-low`, `output-unwritable`, `input-changed` for a short body),
-     * and what `body` throws.
+     * Keeps a whole body as a draft. Throws `ConfigError` for a wrong name or inbox,
+     * `RunError` (`disk-low`, `output-unwritable`, `input-changed` for a short body), and what
+     * `body` throws.
      */
     async receive(
       asked: Pick<JobRecord, 'under' | 'sentBy'> & { inbox: number; name: string; length: number | null },
@@ -134,7 +131,7 @@ async function writeBody(
   }
 }
 
-/** People who send files cannot choose another disk. */
+/** Returns faults of the disk with advice for senders, who cannot choose another one. */
 function asDiskError(error: unknown, root: string): unknown {
   const isLow = error instanceof RunError && error.code === 'disk-low';
   const isFull = isLow || isErrorCode(error, 'ENOSPC', 'EDQUOT', 'EFBIG');

@@ -1,4 +1,4 @@
-/** What watchers tell all processes: files that are read before their first run, closed inboxes. */
+/** Notes of watchers for all processes: files being read before their first run, closed inboxes. */
 import { hostname } from 'node:os';
 import { attempt } from '../core/lifecycle.js';
 import { object, type Shape, type Shaped, text as word } from '../core/shapes.js';
@@ -7,9 +7,9 @@ import type { Job } from './job-folder.js';
 
 const read = <T>(text: string, shape: Shape<T>) => attempt(() => shape(JSON.parse(text)), null);
 
-/** Entries have the names of jobs. */
+/** Entries are named by the ids of jobs. */
 const READING = 'reading';
-/** A watcher that was killed left an older one, and its folder was removed. */
+/** A killed watcher leaves its entry; nobody cleans up after a removed folder. */
 const OLDEST_READING_MS = 7 * 86_400_000;
 const readingShape = object({ host: word, file: word });
 
@@ -22,7 +22,7 @@ export async function noteReading(
   return () => keyValues.remove(READING, record.id, null).catch(() => undefined);
 }
 
-/** Lists these files with the ids of their jobs. Throws what the engine throws. */
+/** Lists the noted files with the ids of their jobs. Throws what the engine throws. */
 export async function listReading(keyValues: Pick<KeyValueStore, 'list'>) {
   return (await keyValues.list(READING)).flatMap(({ name: job, text, ageMs }) => {
     const known = read(text, readingShape);
@@ -31,11 +31,11 @@ export async function listReading(keyValues: Pick<KeyValueStore, 'list'>) {
 }
 
 const CLOSED = 'closed-inbox';
-/** Rewritten with every look at the inbox; an older one is of a watcher that has ended. */
+/** Every look at the inbox renews its entry; an older one belongs to a watcher that ended. */
 const OLDEST_CLOSED_MS = 60_000;
 const closedShape = object({ host: word, folder: word, why: word });
 
-/** Tells why the inbox of `folder` is closed; null while it is open. Never rejects. */
+/** Creates a note of why the inbox of `folder` is closed; null opens it. Never rejects. */
 export function createClosedNote(keyValues: KeyValueStore, folder: string) {
   const host = hostname();
   const name = `${host}:${folder}`;
@@ -47,12 +47,12 @@ export function createClosedNote(keyValues: KeyValueStore, folder: string) {
       else await keyValues.put(CLOSED, name, JSON.stringify({ host, folder, why }));
       isNoted = why !== null;
     } catch {
-      // The engine does not answer. The log has it, and the next look tells it.
+      // The engine does not answer: the next look tries again.
     }
   };
 }
 
-/** Lists those of all machines. Throws what the engine throws. */
+/** Lists the closed inboxes of all machines. Throws what the engine throws. */
 export async function listClosedInboxes(keyValues: Pick<KeyValueStore, 'list'>) {
   return (await keyValues.list(CLOSED)).flatMap(({ text, ageMs }) =>
     ageMs > OLDEST_CLOSED_MS ? [] : (read(text, closedShape) ?? []),

@@ -36,7 +36,7 @@ test('a folder that cannot be written closes the inbox for people and programs, 
   await chmod(scene.path('box/done'), 0o555);
   await scene.write('box/inbox/blk.csv', 'website\nblk.com\n');
   await up.untilSaid(/taking no files for a while/);
-  const why = `a folder of the inbox cannot be used: ${scene.path('box/done')} (permission denied); make it writable for this user: then the inbox goes on by itself`;
+  const why = `a folder of the inbox cannot be used: ${scene.path('box/done')} (permission denied); make it writable for this user: then the inbox continues by itself`;
   await expect.poll(inbox, { timeout: 20_000 }).toMatchObject({ closed: why, inProgress: ['blk.csv'] });
   expect(await closed()).toMatchObject([{ folder: scene.path('box'), reason: why }]);
   const page = await read('/');

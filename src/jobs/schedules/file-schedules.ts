@@ -1,4 +1,4 @@
-/** Schedules of the config file. They change none of `schedule add`, or of another file. */
+/** Schedules of the config file, which change no schedules of `schedule add` or another file. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -16,7 +16,7 @@ export const scheduleEntry = z.strictObject({
   cron: z.string(),
   tz: z.string().optional(),
   catchUp: z.boolean().default(false),
-  /** INPUT and flags of `run`: words, or a text without quotes. */
+  /** INPUT and flags of `run`: a list of words, or a text without quotes. */
   run: z.union([z.array(z.string()), z.string().regex(/^[^'"\\]+$/)]),
 });
 
@@ -24,7 +24,7 @@ const EXAMPLE =
   '{"name": "nightly", "cron": "0 2 * * *", "run": "customers.csv -o out/{date}.csv"}, optionally ' +
   'with "tz" and "catchUp"; "run" may be a list of words';
 
-/** Throws one ConfigError (`usage-invalid`) for all problems with the schedules of a file. */
+/** Reads the schedules of a file. Throws one ConfigError (`usage-invalid`) for all problems. */
 export function readFileSchedules(file: ConfigFile | null, load: CommandContext['load']): Schedule[] {
   if (file === null) return [];
   const { path, values } = file;
@@ -62,10 +62,7 @@ function idOf({ addedAt: _, ...parts }: Omit<Schedule, 'id'>): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 
-/**
- * Adds, replaces and removes this machine's schedules of a file. `existing`: all that it has.
- * Throws what `book` throws.
- */
+/** Adds, replaces and removes the schedules of a file on this machine. Throws what `book` throws. */
 export async function syncFileSchedules(
   wanted: readonly Schedule[],
   existing: readonly Schedule[],

@@ -1,6 +1,6 @@
 /**
- * The schedules that a machine knows of: its own, which its files define, and those of others. What
- * the engine has of them is for display: it decides neither what runs nor where.
+ * The schedules that a machine knows: its own, which its files define, and those of others. Entries
+ * in the engine are for display; they decide neither what runs nor where.
  */
 import { hostname } from 'node:os';
 import { z } from 'zod';
@@ -36,17 +36,16 @@ const endedShape = z.object({
   exitCode: z.number().int().min(0).max(255),
   sentence,
   output: sentence.nullable(),
-  /** Absent: it ended before its run began. */
+  /** Absent if it ended before its run began. */
   runId: z.string().max(64).optional(),
   billed: z.number().min(0).optional(),
 });
-/** A run that ended, successfully or not, by the clock of its host; `dueAt` null: a run by hand. */
+/** An ended run, by the clock of its host; `dueAt` is null for a run by hand. */
 export type EndedRun = z.infer<typeof endedShape>;
 
 const passedShape = z.object({
-  /** `skipped`: the previous run was still running. `missed`: no runner took the tick in time. */
+  /** `skipped`: a pause, or the previous run was still running. `missed`: no runner in time. */
   why: z.enum(['skipped', 'missed']),
-  /** It was skipped because the schedule was paused. */
   paused: z.object({ by: sentence, at: momentShape }).optional(),
   dueAt: momentShape.nullable(),
   at: momentShape,
@@ -54,7 +53,7 @@ const passedShape = z.object({
 /** A tick without a run. */
 export type PassedTick = z.infer<typeof passedShape>;
 
-/** Scopes of the key-value store: runners by queue, the others by queue and name. */
+/** Scopes of the key-value store: runners by queue, other entries by queue and name. */
 export const SCOPES = {
   schedule: 'schedule',
   runner: 'schedule-runner',
@@ -66,14 +65,15 @@ export const SCOPES = {
 const RUNS_KEPT = 10;
 const runsShape = z.array(endedShape);
 
-/** A runner or run whose heartbeat is older than this is gone. */
+/** A runner or run with an older heartbeat has ended. */
 export const GONE_AFTER_MS = 30_000;
 
+/** Returns the name of a schedule in the key-value store. */
 export function keyOf({ queue, name }: Pick<ScheduleEntry, 'queue' | 'name'>): string {
   return `${queue}/${name}`;
 }
 
-/** The job of a tick, for what persons order. `holder`: the tick's id in its queue. */
+/** Returns the job of a tick, which people can pause; `holder` is the id of the tick in its queue. */
 export function tickJob(key: string, holder: string): string {
   return `${key}/${holder}`;
 }
@@ -82,11 +82,10 @@ export type ScheduleState = Awaited<ReturnType<ScheduleBook['list']>>[number];
 
 export type ScheduleBook = ReturnType<typeof createScheduleBook>;
 
-/** Its functions throw what engine and files throw. */
+/** Creates the book of this machine. Its functions throw what engine and files throw. */
 export function createScheduleBook(
   { keyValues, scheduledJobs, runs }: Pick<Engine, 'keyValues' | 'scheduledJobs' | 'runs'>,
   files: ScheduleFiles,
-  /** This machine's. */
   ownHost = hostname(),
 ) {
   const entryOf = (entries: Entry[], name: string) => entries.find((entry) => entry.name === name);
@@ -123,25 +122,25 @@ export function createScheduleBook(
   return {
     announce,
     find: files.find,
-    /** False when this machine has one of this name already, which stays. */
+    /** Adds a schedule; returns false if this machine already has one of this name. */
     async add(schedule: Schedule): Promise<boolean> {
       const isNew = await files.add(schedule);
       if (isNew) await announce(schedule);
       return isNew;
     },
-    /** Replaces a schedule of the same name. A run in progress finishes; the last runs stay. */
+    /** Replaces a schedule of the same name; a run in progress finishes, and the last runs stay. */
     async replace(old: Schedule, schedule: Schedule): Promise<void> {
       await files.replace(schedule);
       if (old.host !== schedule.host) await forget(await entryFor(old));
       await announce(schedule);
     },
-    /** Adds the result of a run to those of its schedule. Only the runner calls it. */
+    /** Adds the result of a run to its schedule, for the runner only. */
     async noteEnded(key: string, run: EndedRun): Promise<void> {
       const before = entryOf(await keyValues.list(SCOPES.runs), key)?.text ?? '';
       const latest = [run, ...(readJson(before, runsShape) ?? [])].slice(0, RUNS_KEPT);
       await keyValues.put(SCOPES.runs, key, JSON.stringify(latest));
     },
-    /** This machine's own schedules that the engine does not have as they are defined. */
+    /** Returns schedules of this machine that the engine lacks, or has with another definition. */
     async unannounced(queue: string, own: readonly Schedule[]): Promise<Schedule[]> {
       const [known, clocks] = await Promise.all([entries(), scheduledJobs.list(queue)]);
       return own.filter(({ name, id, host, cron, tz }) => {
@@ -150,7 +149,7 @@ export function createScheduleBook(
         return !(entry && clocks.some((each) => isNamed(each) && each.cron === cron && each.tz === tz));
       });
     },
-    /** This machine's first, then those of others; each by name. */
+    /** Lists the schedules of this machine, then those of others, each by name. */
     async list() {
       const [defined, found, machineId] = await Promise.all([files.all(), entries(), files.machineId()]);
       const own = defined.map((schedule) => {
@@ -178,9 +177,9 @@ export function createScheduleBook(
         const paused: Order | null = pauses.find(({ owner }) => owner === scheduleOwner(key)) ?? null;
         return {
           ...each,
-          /** The engine has it for this machine, which does not define it: it never runs. */
+          /** The engine has it for this machine, but no file defines it, so it never runs. */
           isMissing: each.schedule === null && each.host === ownHost,
-          /** null until a runner of its host has set the clock. */
+          /** Null until a runner of its host has set the clock. */
           nextAt: clocks.get(each.queue)?.find(({ name }) => name === each.name)?.nextAt ?? null,
           isRunning: isAlive(running, key),
           isHostOffline: !isAlive(runners, each.queue),
@@ -192,7 +191,7 @@ export function createScheduleBook(
         };
       });
     },
-    /** Returns the job of the tick under way, or null. Only its machine knows a paused one. */
+    /** Returns the job of the current tick, or null. Only its machine knows a paused tick. */
     async tickUnderWay(owner: string): Promise<string | null> {
       const running = await keyValues.list(SCOPES.running);
       const found = running.find(({ name }) => scheduleOwner(name) === owner && isAlive(running, name));
@@ -202,20 +201,20 @@ export function createScheduleBook(
       const { job = null } = (entry && (await files.begun(entry.name))) ?? {};
       return entry && job !== null ? tickJob(keyOf(entry), job) : null;
     },
-    /** Removes one of this machine. A run in progress continues; the next tick is removed. */
+    /** Removes a schedule of this machine and its next tick; a run in progress continues. */
     async remove(schedule: Schedule): Promise<void> {
       await files.remove(schedule.name);
       await forget(await entryFor(schedule));
     },
     forget,
-    /** Its host runs it at once, or as soon as it is back. */
+    /** Lets its host run it now, or as soon as the host is back. */
     runNow({ name, id, queue }: ScheduleEntry): Promise<void> {
       return scheduledJobs.addNow(queue, { name, id });
     },
   };
 }
 
-/** Returns this machine's `NAME` or `NAME@HOST`, else the only one, else all that it could be. */
+/** Returns this machine's `NAME` or `NAME@HOST`, else the only such schedule, else all of them. */
 export function chooseSchedule<S extends Pick<ScheduleState, 'name' | 'host' | 'schedule'>>(
   states: readonly S[],
   said: string,
@@ -226,14 +225,13 @@ export function chooseSchedule<S extends Pick<ScheduleState, 'name' | 'host' | '
   return own ?? (named.length === 1 && named[0] ? named[0] : named);
 }
 
-/**
- * Returns what keeps a schedule from running by hand, or null. Its runner would skip an order
- * during a run or a pause. Pure.
- */
-export function obstacleOf(
-  state: Pick<ScheduleState, 'isMissing' | 'paused' | 'isRunning' | 'isHostOffline'>,
-) {
-  const { isMissing, paused, isRunning, isHostOffline } = state;
+/** Returns why a schedule cannot run by hand, or null; runners skip orders during a run. Pure. */
+export function obstacleOf({
+  isMissing,
+  paused,
+  isRunning,
+  isHostOffline,
+}: Pick<ScheduleState, 'isMissing' | 'paused' | 'isRunning' | 'isHostOffline'>) {
   if (isMissing) return { why: 'missing' } as const;
   if (paused !== null) return { why: 'paused', order: paused } as const;
   if (isRunning) return { why: 'running' } as const;
@@ -246,13 +244,13 @@ const UNKNOWN = { line: null, cron: null, tz: null, input: null, catchesUp: null
 
 const textOf = (at: number) => new Date(at).toISOString();
 
-/** A schedule without its state. */
+/** Returns the document of a schedule without its state. */
 export function addedDocument(schedule: Schedule): Document<'schedule-add'>['schedule'] {
   const { name, line, cron, tz, host, input, catchesUp, source = null } = schedule;
   return { name, line, cron, tz, host, input, catchesUp, source, addedAt: textOf(schedule.addedAt) };
 }
 
-/** What it runs is null for one that is defined elsewhere. */
+/** Returns the document of a schedule; its definition is null if another machine has it. */
 export function scheduleDocument(state: ScheduleState): ScheduleDocument {
   const { name, host, schedule, isMissing, nextAt, isRunning, isHostOffline, ended, runs, passed } = state;
   const definition = schedule === null ? (isMissing ? 'missing' : 'elsewhere') : 'here';

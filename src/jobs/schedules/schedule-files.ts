@@ -1,7 +1,7 @@
 /**
- * What this machine's schedules run, and when: one private file for each in the state folder, so a
- * writer of the engine decides neither on a command nor on a path. Beside them are a random id,
- * which names the machine's queue of ticks, and the tick that each last began. Moments are ms.
+ * The schedules of this machine: one private file for each in the state folder, so a writer of the
+ * engine decides on no command or path. Beside them are a random id, which names the machine's
+ * queue of ticks, and the last begun tick of each schedule. Moments are in ms.
  */
 import { randomBytes } from 'node:crypto';
 import { link, readdir, rm } from 'node:fs/promises';
@@ -15,26 +15,26 @@ import { phrase } from '../../core/phrase.js';
 import { readPlainFile, replaceFile } from '../../core/plain-file.js';
 import { isErrorCode, systemWords } from '../../core/system-error.js';
 
-/** One that can be shown as a date. */
+/** A moment that can be shown as a date. */
 export const momentShape = z.number().refine(isMoment);
 
 const scheduleShape = z.object({
   name: z.string().refine(isScheduleName),
-  /** Unique for every schedule ever added. */
+  /** Unique among all schedules ever added. */
   id: z.string(),
   cron: z.string(),
   tz: z.string(),
   host: z.string(),
-  /** The command as it was given, for people. */
+  /** The command as given, for people. */
   line: z.string(),
-  /** Absolute. */
+  /** An absolute path. */
   input: z.string(),
-  /** By key. Paths are absolute, outputs may hold `{date}` and `{time}`. */
+  /** By key; paths are absolute, and outputs may contain `{date}` and `{time}`. */
   flags: z.record(z.string(), z.union([z.string(), z.boolean(), z.array(z.string())])),
-  /** Whether a tick that was missed runs on return. */
+  /** True if a missed tick runs when a runner is back. */
   catchesUp: z.boolean(),
   addedAt: momentShape,
-  /** Its config file, absolute; absent: `schedule add` added it. */
+  /** The absolute path of its config file; absent after `schedule add`. */
   source: z.string().optional(),
 });
 export type Schedule = z.infer<typeof scheduleShape>;
@@ -43,12 +43,12 @@ const VERSION = 1;
 const fileShape = z.object({ version: z.literal(VERSION), schedule: scheduleShape });
 
 const begunShape = z.object({
-  /** The job of the tick while it has not ended; null: it has. */
+  /** The job of the tick, or null once it has ended. */
   job: z.string().nullable(),
   /** For `{date}` and `{time}`. */
   stampedAt: momentShape,
 });
-/** The tick of a schedule that was last begun on this machine. */
+/** The last tick of a schedule that this machine began. */
 export type BegunTick = z.infer<typeof begunShape>;
 
 const FOLDER = 'schedules';
@@ -61,21 +61,21 @@ export function isScheduleName(text: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
 }
 
-/** The queue of the ticks of one machine: its host, and the random id of its state folder. */
+/** Returns the queue of a machine's ticks, named by host and the random id of the state folder. */
 export function tickQueueOf(host: string, machineId: string): string {
   return `schedules-${host.replaceAll(':', '_')}-${machineId}`;
 }
 
 export type ScheduleFiles = ReturnType<typeof createScheduleFiles>;
 
-/** Its functions throw `RunError` (`output-unwritable`) where the folder takes no file. */
+/** Creates the files; writing throws `RunError` (`output-unwritable`) for a faulty folder. */
 export function createScheduleFiles(stateFolder: string) {
   const folder = join(stateFolder, FOLDER);
   const pathOf = (name: string, suffix = SUFFIX) => join(folder, `${name}${suffix}`);
   const read = async <T>(path: string, shape: z.ZodType<T>): Promise<T | null> =>
     readJson(await readPlainFile(path, { isOwn: true }).catch(() => ''), shape);
 
-  /** `isNew`: false where there is one already, which stays. Whole or not at all. */
+  /** Writes a whole file. With `isNew`, an existing file stays, and the result is false. */
   async function write(path: string, content: string, { isNew }: { isNew: boolean }): Promise<boolean> {
     const written = isNew ? `${path}.${randomBytes(6).toString('hex')}.tmp` : path;
     try {
@@ -114,7 +114,7 @@ export function createScheduleFiles(stateFolder: string) {
       const known = await machineId();
       if (known !== null) return known;
       const id = randomBytes(8).toString('hex');
-      // The first of several at once wins; what is there and is not an id is replaced.
+      // Of several writers the first wins; a file without an id is replaced.
       const isFirst = await write(join(folder, ID_FILE), `${id}\n`, { isNew: true });
       const first = isFirst ? id : await machineId();
       if (first === null) await write(join(folder, ID_FILE), `${id}\n`, { isNew: false });
@@ -127,7 +127,7 @@ export function createScheduleFiles(stateFolder: string) {
       );
       return (await Promise.all(found)).filter((schedule) => schedule !== null);
     },
-    /** False when there is already one of this name, which stays. */
+    /** Returns false if a schedule of this name exists, which stays. */
     add: (schedule: Schedule) => write(pathOf(schedule.name), textOf(schedule), { isNew: true }),
     async replace(schedule: Schedule): Promise<void> {
       await write(pathOf(schedule.name), textOf(schedule), { isNew: false });

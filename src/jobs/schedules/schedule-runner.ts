@@ -1,4 +1,4 @@
-/** Runs the schedules of one machine when they are due: what its files define, or nothing. */
+/** Runs the schedules of one machine when they are due, as the files of that machine define them. */
 import { randomBytes } from 'node:crypto';
 import { DelayedError } from 'bullmq';
 import { z } from 'zod';
@@ -29,13 +29,13 @@ import { type BegunTick, type Schedule, type ScheduleFiles, tickQueueOf } from '
 const HEARTBEAT_MS = 5_000;
 const AT_ONCE = 20;
 const CLOSE_MS = 20_000;
-/** An interrupted tick is delayed this long, so that the stopping runner does not take it again. */
+/** Delay of an interrupted tick, so that the stopping runner does not take it again. */
 const PARKED_MS = 1_000;
-/** Between looks of a begun tick whether its schedule is still paused. */
+/** Interval at which a begun tick checks whether its schedule is still paused. */
 const PAUSED_LOOK_MS = 5_000;
-/** A tick taken later than this was missed: the machine was off or no runner was up. */
+/** A tick taken later was missed: the machine was off, or no runner was up. */
 const LATE_AFTER_MS = 60_000;
-/** How far the engine's clock may be ahead of this machine's. */
+/** The most by which the engine's clock may be ahead of this machine's. */
 const AHEAD_AT_MOST_MS = 60_000;
 
 const PASSED: Readonly<Record<PassedTick['why'], string>> = {
@@ -47,32 +47,32 @@ const tickShape = z.object({ name: z.string(), id: z.string() });
 
 export interface ScheduledWork {
   readonly schedule: Schedule;
-  /** For `{date}` and `{time}`: when it was due, so an interrupted run goes on with its files. */
+  /** The due time for `{date}` and `{time}`, so an interrupted run continues with its files. */
   readonly stampedAt: number;
-  /** The tick, for what persons order. */
+  /** The tick, which people can pause or cancel. */
   readonly job: RunOwner;
-  /** Stop asking, write what is there, and end with exit code 130. */
+  /** Ends the run with exit code 130, after it has written the answers so far. */
   readonly stop: AbortSignal;
 }
 
 export interface ScheduleRunnerOptions extends Pick<DaemonContext, 'engine' | 'clock' | 'log'> {
-  /** The machine whose schedules it runs, as `files` define them. */
+  /** The machine whose schedules run, as `files` define them. */
   readonly host: string;
   readonly files: ScheduleFiles;
   readonly execute: (work: ScheduledWork) => Promise<
     Omit<EndedRun, 'dueAt' | 'startedAt' | 'endedAt'> & {
-      /** How a person ended it; absent: no person did. */
+      /** Present if a person ended the run. */
       readonly orderedEnd?: 'cancelled' | 'paused';
     }
   >;
-  /** Called for each tick that a pause makes pass, also for several at once. */
+  /** Called for each tick that a pause skips, also for several at once. */
   readonly onPaused?: (schedule: Schedule, pause: Order) => Promise<void>;
-  /** Default: a minute. */
   readonly lateAfterMs?: number;
 }
 
 export type ScheduleRunner = Awaited<ReturnType<typeof createScheduleRunner>>;
 
+/** Creates a runner, which the caller starts. Throws what the engine throws. */
 export async function createScheduleRunner(options: ScheduleRunnerOptions) {
   const { engine, host, files, clock, log, lateAfterMs = LATE_AFTER_MS } = options;
   const { keyValues } = engine;
@@ -90,27 +90,27 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
     if (stopping.signal.aborted) return park(job, token);
     const { name = '', id } = tickShape.safeParse(job.data).data ?? {};
     const schedule = await files.find(name);
-    // Of a schedule that is gone, or of a stranger.
+    // The schedule was removed, or a stranger wrote the tick.
     if (schedule?.host !== host || schedule.id !== id)
       return warnOfStranger({ schedule: name.slice(0, 64), folder: files.folder });
     const dueAt = dueAtOf(job);
     const holder = job.id ?? '';
     const begun = await files.begun(name);
     const hasBegun = begun !== null && begun.job === holder;
-    // Never one by hand.
+    // A run by hand has no due time, so it is never late.
     const isLate = dueAt !== null && clock.now() - dueAt > lateAfterMs;
     const key = keyOf({ queue, name });
     const tick = { job: tickJob(key, holder), owner: scheduleOwner(key) };
     const { cancelled, paused } = await ordersOf(tick);
     if (cancelled !== null) {
-      // The process that began it has left this.
+      // The process that began the tick has left its entry.
       await keyValues.remove(SCOPES.running, key, holder);
       if (hasBegun) await files.noteBegun(name, { ...begun, job: null });
       const now = clock.now();
       const ended = { dueAt, startedAt: now, endedAt: now, exitCode: EXIT.interrupted, output: null };
       return book.noteEnded(key, { ...ended, sentence: cancelledText(cancelled) });
     }
-    // What was begun goes on when it is resumed.
+    // A begun tick continues after a resume.
     if (paused !== null && hasBegun) return park(job, token, PAUSED_LOOK_MS);
     if (paused !== null) return pass(schedule, { why: 'skipped', dueAt, paused });
     if (isLate && !hasBegun && !schedule.catchesUp) return pass(schedule, { why: 'missed', dueAt });
@@ -126,7 +126,7 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
       if (lost?.aborted) return;
       if (orderedEnd === 'paused') return await park(job, token, PAUSED_LOOK_MS);
       if (orderedEnd === undefined && result.exitCode === EXIT.interrupted) {
-        // What was ordered while its file was read is found when it is taken again.
+        // The next take finds an order that came while the file was read.
         const isOrdered = async () => Object.values(await ordersOf(tick)).some((order) => order !== null);
         if (stopping.signal.aborted || (await isOrdered())) return await park(job, token);
       }
@@ -143,7 +143,7 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
     return (await engine.runs.orders([tick]))[0] ?? { cancelled: null, paused: null };
   }
 
-  /** Leaves a tick to the next runner. Always throws: BullMQ expects that. */
+  /** Leaves a tick to the next runner. Always throws, as BullMQ expects. */
   async function park(job: ScheduledJob, token: string | undefined, forMs = PARKED_MS): Promise<never> {
     await job.moveToDelayed(clock.now() + forMs, token);
     throw new DelayedError();
@@ -177,7 +177,7 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
     log.warn({ reason: errorText(error) }, 'the heartbeat of the schedule runner could not be written');
   }
 
-  /** Also sets clocks that the engine lost, or has otherwise. */
+  /** Writes the heartbeat, and sets clocks that the engine lost or has differently. */
   async function heartbeat(): Promise<void> {
     await keyValues.put(SCOPES.runner, queue, runnerName);
     const own = (await files.all()).filter((schedule) => schedule.host === host);
@@ -193,7 +193,7 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
         .run()
         .catch((error) => log.error({ reason: errorText(error) }, 'scheduled runs no longer start'));
     },
-    /** Interrupts what runs; another runner, or the next one here, continues it. */
+    /** Interrupts the runs, which another runner or the next one here continues. */
     async stop(): Promise<void> {
       clearInterval(timer);
       const closed = worker.close().catch(() => undefined);
@@ -205,8 +205,8 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
 }
 
 /**
- * The moment in the names of outputs. A tick cannot date a run before an earlier one, or before its
- * schedule was added: it would write over the files of that day. Pure.
+ * Returns the moment in the names of outputs: the due time, or now if that is not after the last
+ * run and the addition of the schedule, since a forged time would overwrite older files. Pure.
  */
 export function stampOf(
   dueAt: number | null,

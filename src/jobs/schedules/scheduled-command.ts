@@ -10,7 +10,7 @@ import type { SettingGroup } from '../../settings/setting.js';
 import { SETTING_ENTRIES, type SettingName } from '../../settings/settings.js';
 import { isScheduleName, type Schedule } from './schedule-files.js';
 
-/** What a schedule may set; the rest, such as service and secrets, is up to its runner. */
+/** Settings of a schedule; its runner decides on the others, such as service and secrets. */
 const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output', 'Money', 'Limits'];
 const BESIDES: readonly SettingName[] = ['allowNsfw', 'timeoutMs', 'worker'];
 /** Flags whose file names may contain the moment of the run. */
@@ -26,7 +26,7 @@ const OF_A_RUN = new Set(
 );
 const PATHS = new Set(LINES.filter(({ kind }) => kind.isPath).map(({ key }) => key));
 
-/** Address and token are known to the runner, and not needed where a schedule is read. */
+/** Stands for address and token, which only the runner needs. */
 const KNOWN_LATER = { BRAND_API_URL: 'https://service.invalid', BRAND_API_TOKEN: 'known-later' };
 
 interface NewSchedule extends Pick<Schedule, 'name' | 'catchesUp'> {
@@ -37,8 +37,8 @@ interface NewSchedule extends Pick<Schedule, 'name' | 'catchesUp'> {
 }
 
 /**
- * Throws a ConfigError for all problems, or what `load` throws. Paths are relative to `folder`.
- * `naming`: of cron and zone; the command has flags for every reader.
+ * Reads a schedule whose paths are relative to `folder`; `naming` is for cron and zone. Throws a
+ * ConfigError for all problems, or what `load` throws.
  */
 export function readSchedule(
   { name, cron, tz: zone, catchesUp, argv }: NewSchedule,
@@ -65,7 +65,7 @@ export function readSchedule(
   return { name, cron: cron ?? '', tz, host: hostname(), ...read, catchesUp, addedAt: now };
 }
 
-/** `argv`: what follows `--`. Throws a ConfigError for all problems, or what `load` throws. */
+/** Reads the words after `--`. Throws a ConfigError for all problems, or what `load` throws. */
 export function readScheduledCommand(
   argv: readonly string[],
   folder: string,
@@ -106,7 +106,7 @@ function findProblems(input: string, flags: Record<string, unknown>): Problem[] 
   return problems;
 }
 
-/** Values are not shown: they may be secrets. */
+/** Shows no values, since they may be secrets. */
 function findForeignFlags(flags: Record<string, unknown>, place: string): Problem[] {
   const foreign = Object.keys(flags).filter((key) => flags[key] !== undefined && !OF_A_RUN.has(key));
   return foreign.map((key) => {
@@ -133,7 +133,7 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./{}-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** When the first tick after `after` is due. Throws for what is not an expression, or never due. */
+/** Returns when the first tick after `after` is due. Throws if there is none. */
 export function nextTickAt(cron: string, tz: string, after: number): number {
   return CronExpressionParser.parse(cron, { tz, currentDate: new Date(after) })
     .next()
@@ -151,7 +151,7 @@ export function isTimeZone(tz: string): boolean {
   }
 }
 
-/** Why an expression is refused, as a part of a sentence; null: it is right and has a next tick. */
+/** Returns why an expression is refused, as part of a sentence; null if it has a next tick. */
 export function findCronProblem(cron: string, tz: string, now: number): string | null {
   const text = cron.trim();
   const fields = text.split(/\s+/);
@@ -160,7 +160,7 @@ export function findCronProblem(cron: string, tz: string, now: number): string |
       `${fields.length} fields instead of 5 (minute, hour, day of the month, month, day of the ` +
       'week), or 6 with seconds first'
     );
-  // The library replaces it by a random value at each reading.
+  // The library replaces H by a random value at each reading.
   if (fields.some((field) => /(^|,)H/i.test(field))) return 'H, which is a different time on every machine';
   try {
     nextTickAt(text, tz, now);
@@ -170,17 +170,18 @@ export function findCronProblem(cron: string, tz: string, now: number): string |
   }
 }
 
+/** Returns a moment like `2026-01-14 02:00:00` in a time zone. */
 export function localTime(at: number, tz: string): string {
   return new Date(at).toLocaleString('sv-SE', { timeZone: tz });
 }
 
-/** `{date}` becomes `2026-01-14`, `{time}` `020000`, in a time zone. */
+/** Replaces `{date}` by `2026-01-14` and `{time}` by `020000`, in a time zone. */
 export function stampPath(path: string, at: number, tz: string): string {
   const [date = '', time = ''] = localTime(at, tz).split(' ');
   return path.replaceAll('{date}', date).replaceAll('{time}', time.replaceAll(':', ''));
 }
 
-/** Words in braces that are not stamps. */
+/** Returns the words in braces other than `{date}` and `{time}`. */
 export function unknownStamps(path: string): string[] {
   return [...path.matchAll(/\{(?!(?:date|time)\})([A-Za-z]+)\}/g)].map(([, word = '']) => word);
 }

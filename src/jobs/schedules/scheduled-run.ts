@@ -1,4 +1,4 @@
-/** The runner of schedules with what it runs; `schedule serve` hosts it, and so does `up`. */
+/** The runs of schedules, and the runner that `schedule serve` and `up` host. */
 import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import type { DaemonContext } from '../../app/daemon-context.js';
@@ -34,21 +34,21 @@ import {
 } from './schedule-runner.js';
 import { assertFlagsOfRun, STAMPED, stampPath } from './scheduled-command.js';
 
-/** What the process that runs them has open. */
+/** The process that runs schedules. */
 interface ScheduleHost
   extends EngineContext,
     Pick<CommandContext, 'load' | 'log' | 'graceMs' | 'configFile'>,
     Pick<DaemonContext, 'streams' | 'clock'> {
-  /** Engine and state folder, which scheduled runs share. The folder has their definitions. */
+  /** Engine and state folder of all scheduled runs; the folder has the definitions. */
   readonly settings: Pick<Settings, 'engine' | 'state'>;
-  /** Its worker serves runs that would open an equal one. null: each run has its own. */
+  /** Its worker serves runs that would open an equal one; without it each run has its own. */
   readonly daemon: DaemonContext | null;
 }
 
 const SERVICE_NAMES = ['service', 'account', 'queueName'] as const;
 const WORKER_SETTINGS = ['concurrency', 'timeoutMs', 'usageLagMs'] as const;
 
-/** The runner of this machine's schedules. The caller stops it before it closes the engine. */
+/** Creates the runner of this machine, which the caller stops before it closes the engine. */
 export async function createHostedScheduleRunner(opened: ScheduleHost): Promise<ScheduleRunner> {
   const { engine, clock, log, settings } = opened;
   const host = hostname();
@@ -72,7 +72,7 @@ export async function createHostedScheduleRunner(opened: ScheduleHost): Promise<
   const runner = await createScheduleRunner({ engine, host, files, execute, onPaused, clock, log });
   return {
     ...runner,
-    /** Also throws `ConfigError` for invalid schedules of the config file. */
+    /** Throws `ConfigError` for invalid schedules of the config file, and engine errors. */
     async start() {
       const { configFile, load } = opened;
       const wanted = readFileSchedules(configFile, load);
@@ -91,7 +91,7 @@ export async function createHostedScheduleRunner(opened: ScheduleHost): Promise<
 
 type Executed = ReturnType<ScheduleRunnerOptions['execute']>;
 
-/** Stays until the schedule's next run, to deliver what it could not before. */
+/** Opens a notifier that stays until the next run of the schedule, to retry deliveries. */
 async function notifierOf(
   name: string,
   settings: Settings,
@@ -130,7 +130,7 @@ async function settingsOf(
     if (typeof path !== 'string') continue;
     flags[key] = stampPath(path, stampedAt, schedule.tz);
   }
-  // Nobody could be asked after a trial that the config file sets for other runs.
+  // The config file may set a trial for other runs, but nobody could be asked here.
   return { ...load('run', flags).settings, trial: null };
 }
 
@@ -146,7 +146,7 @@ function enrichScheduled(
     const opened = await openService(settings, log, releasers);
     const service = { ...opened, client: host.metrics.watchClient(opened.client) };
     const context = { ...host, service, stateFolder, stop, graceMs: () => graceMs(settings.timeoutMs) };
-    // The worker of the process, if the run's own would ask the same service in the same way.
+    // Runs share the worker of the process if it asks the same service in the same way.
     const isSame =
       SERVICE_NAMES.every((name) => daemon?.service[name] === service[name]) &&
       WORKER_SETTINGS.every((name) => daemon?.loaded.settings[name] === settings[name]);
@@ -161,7 +161,7 @@ function enrichScheduled(
         settings,
         job: { id: newRunId(host.clock.now()), ...job },
         series: job.owner,
-        // A named pipe would block each of its runs.
+        // A named pipe would block the run.
         only: 'file',
         worker: settings.worker ? worker : null,
         readers: [createLogView(log, { schedule: schedule.name }, standing), notices.note],
