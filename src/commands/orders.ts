@@ -14,7 +14,7 @@ import {
   type RunRecord,
   scheduleOwner,
 } from '../engine/stores/run-store.js';
-import { cancel, pause, resume } from '../jobs/file-orders.js';
+import { resume } from '../jobs/file-orders.js';
 import { chooseSchedule, createScheduleBook, keyOf } from '../jobs/schedules/schedule-book.js';
 import { createScheduleFiles } from '../jobs/schedules/schedule-files.js';
 import { listReading } from '../jobs/watcher-status.js';
@@ -50,7 +50,7 @@ function carryOut({ command, args }: CommandCall, stores: Stores): Promise<Answe
 }
 
 async function pauseAll(isPaused: boolean, stores: Engine): Promise<Answer> {
-  if (isPaused) await pause(stores, ALL_SPENDING, userAtHost());
+  if (isPaused) await stores.runs.pauseOwner({ ...ALL_SPENDING, by: userAtHost() });
   else await resume(stores, ALL_SPENDING.owner);
   const data = { run: null, isPaused };
   if (isPaused) return answerLine(data, 'spending is paused; `brand-enrich resume` allows it again');
@@ -61,8 +61,11 @@ async function pauseAll(isPaused: boolean, stores: Engine): Promise<Answer> {
 
 async function pauseNamed(name: string, stores: Stores): Promise<Answer> {
   const found = await find(name, stores);
-  assertDone(await pause(stores, found, userAtHost()), name);
-  const data = { run: 'run' in found ? found.run : null, isPaused: true };
+  const by = userAtHost();
+  const run = 'run' in found ? found.run : null;
+  if ('owner' in found) await stores.runs.pauseOwner({ ...found, by, run });
+  else assertDone(await stores.runs.pause(found.run, by), name);
+  const data = { run, isPaused: true };
   return answerLine(data, `${name} is paused; \`brand-enrich resume ${name}\` continues it`);
 }
 
@@ -109,12 +112,12 @@ async function cancelNamed(name: string, stores: Stores): Promise<Answer> {
   const found = await find(name, stores);
   const job = 'run' in found ? null : found.isFile ? found.owner : await stores.tickOf(found.owner);
   // It may be read, and no run of it have begun: then none does.
-  if (job !== null) await cancel(stores, { job }, userAtHost());
+  if (job !== null) await stores.runs.cancelJob({ job, by: userAtHost() });
   const run = 'run' in found ? found.run : await activeOf(found.owner, job, stores);
   if (run === undefined && job !== null)
     return answerLine({ cancelled: job }, `${name} is cancelled; nothing was sent for it`);
   if (run === undefined) throw unusable('no run of this schedule is under way', name);
-  assertDone(await cancel(stores, { run }, userAtHost()), name);
+  assertDone(await stores.runs.cancel(run, userAtHost()), name);
   return answerLine({ cancelled: run }, `${name} is cancelled; its paid answers stay stored`);
 }
 

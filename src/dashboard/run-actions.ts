@@ -11,7 +11,7 @@ import {
   type RunRecord,
   type RunSettings,
 } from '../engine/stores/run-store.js';
-import { cancel, pause, resume } from '../jobs/file-orders.js';
+import { resume } from '../jobs/file-orders.js';
 import { isJobId } from '../jobs/job-folder.js';
 import { goOn, sendAgain } from '../jobs/start-file.js';
 import type { Uploads } from '../jobs/uploads.js';
@@ -102,7 +102,7 @@ export function runActions(context: RunActionContext): Action[] {
     pause: {
       path: '/runs/:id/pause',
       async carryOut({ shown: { run } }, user) {
-        await assertDone(pause(engine, { run: run.id }, user), run);
+        await assertDone(engine.runs.pause(run.id, user), run);
         return `${run.label.name} is paused: nothing more is sent for it`;
       },
     },
@@ -124,7 +124,7 @@ export function runActions(context: RunActionContext): Action[] {
         return { title: `Cancel ${run.label.name}?`, lines, yes: 'Cancel the run', isFinal: true };
       },
       async carryOut({ shown: { run } }, user) {
-        await assertDone(cancel(engine, { run: run.id }, user), run);
+        await assertDone(engine.runs.cancel(run.id, user), run);
         return `${run.label.name} is cancelled; its paid answers stay stored`;
       },
     },
@@ -187,7 +187,7 @@ export function runActions(context: RunActionContext): Action[] {
     }),
     actionOn('/pause', lookAtEngine, {
       async carryOut(_, { user }) {
-        await pause(engine, ALL_SPENDING, user);
+        await engine.runs.pauseOwner({ ...ALL_SPENDING, by: user });
         return { path: '/', sentence: 'Spending is paused: nothing more is sent for any run' };
       },
     }),

@@ -1,7 +1,7 @@
 /** A schedule is run now, on the machine whose files it reads, is paused, and resumed. */
 import { weekdayText } from '../core/figures.js';
 import { pausedText, scheduleOwner } from '../engine/stores/run-store.js';
-import { type OrderStores, pause, resume } from '../jobs/file-orders.js';
+import { type OrderStores, resume } from '../jobs/file-orders.js';
 import {
   chooseSchedule,
   keyOf,
@@ -66,7 +66,8 @@ export function scheduleActions(
     actionOn('/schedules/:id/pause', find, {
       async carryOut(state, { user }) {
         const { name } = state;
-        await pause(engine, { owner: scheduleOwner(keyOf(state)), label: { host: null, name } }, user);
+        const label = { host: null, name };
+        await engine.runs.pauseOwner({ owner: scheduleOwner(keyOf(state)), label, by: user, run: null });
         return done(name, 'is paused: its next runs are skipped');
       },
     }),

@@ -4,7 +4,7 @@
  */
 import { hostname } from 'node:os';
 import type { Engine } from '../engine/engine.js';
-import type { OrderEnd, Orders, Pause } from '../engine/stores/run-store.js';
+import type { OrderEnd, Orders } from '../engine/stores/run-store.js';
 import { isJobId, type JobRecord } from './job-folder.js';
 
 /** Times of lifted pauses, by the ids of jobs. */
@@ -13,29 +13,6 @@ const RESUMED = 'resumed-files';
 const RESUMED_KEPT_MS = 90 * 86_400_000;
 
 export type OrderStores = Pick<Engine, 'runs' | 'keyValues'>;
-
-/** Pauses a run, or an owner with or without a run. Throws what the engine throws. */
-export async function pause(
-  { runs }: Pick<Engine, 'runs'>,
-  target: { readonly run: string } | Pick<Pause, 'owner' | 'label'>,
-  by: string,
-): Promise<OrderEnd> {
-  if (!('owner' in target)) return runs.pause(target.run, by);
-  const { owner, label } = target;
-  await runs.pauseOwner({ owner, label, by, run: null });
-  return 'done';
-}
-
-/** Ends a run, or a job with or without a run, for good. Throws what the engine throws. */
-export async function cancel(
-  { runs }: Pick<Engine, 'runs'>,
-  target: { readonly run: string } | { readonly job: string },
-  by: string,
-): Promise<OrderEnd> {
-  if ('run' in target) return runs.cancel(target.run, by);
-  await runs.cancelJob({ job: target.job, by });
-  return 'done';
-}
 
 /** Lifts a pause; returns `ended` without a pause. Throws what the engine throws. */
 export async function resume({ runs, keyValues }: OrderStores, owner: string): Promise<OrderEnd> {
