@@ -64,11 +64,10 @@ export function scheduleActions(
       },
     }),
     actionOn('/schedules/:id/pause', find, {
-      async carryOut(state, { user }) {
-        const { name } = state;
-        const label = { host: null, name };
-        await engine.runs.pauseOwner({ owner: scheduleOwner(keyOf(state)), label, by: user, run: null });
-        return done(name, 'is paused: its next runs are skipped');
+      async carryOut(state, { user: by }) {
+        const label = { host: null, name: state.name };
+        await engine.runs.pauseOwner({ owner: scheduleOwner(keyOf(state)), label, by, run: null });
+        return done(state.name, 'is paused: its next runs are skipped');
       },
     }),
     actionOn('/schedules/:id/resume', find, {

@@ -1,6 +1,6 @@
 /**
- * The folders of an inbox, and the engine that they belong to: two engines would buy every file
- * twice. The first watcher gives both the same random id; an emptied engine takes that of the inbox.
+ * The folders of an inbox, and their one engine, since two would buy every file twice. The first
+ * watcher gives both the same random id; an emptied engine takes that of the inbox.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Receives files as drafts: folders in a hidden place, until `startFile` moves them or for a day. */
+/** Receives files as drafts: folders in a hidden place, for a day or until `startFile`. */
 import { chmod, lstat, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../core/clock.js';

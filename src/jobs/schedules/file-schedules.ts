@@ -62,7 +62,7 @@ function idOf({ addedAt: _, ...parts }: Omit<Schedule, 'id'>): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 
-/** Adds, replaces and removes the schedules of a file on this machine. Throws what `book` throws. */
+/** Updates the schedules of a file on this machine. Throws what `book` throws. */
 export async function syncFileSchedules(
   wanted: readonly Schedule[],
   existing: readonly Schedule[],

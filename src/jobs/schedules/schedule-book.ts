@@ -73,7 +73,7 @@ export function keyOf({ queue, name }: Pick<ScheduleEntry, 'queue' | 'name'>): s
   return `${queue}/${name}`;
 }
 
-/** Returns the job of a tick, which people can pause; `holder` is the id of the tick in its queue. */
+/** Returns the job of a tick for orders; `holder` is the id of the tick in its queue. */
 export function tickJob(key: string, holder: string): string {
   return `${key}/${holder}`;
 }

@@ -1,4 +1,4 @@
-/** Runs the schedules of one machine when they are due, as the files of that machine define them. */
+/** Runs the schedules of one machine when they are due, as the files there define them. */
 import { randomBytes } from 'node:crypto';
 import { DelayedError } from 'bullmq';
 import { z } from 'zod';
