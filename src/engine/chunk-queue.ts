@@ -85,9 +85,8 @@ function jobIdOf({ run, chunk }: ChunkPlace): string {
 }
 
 /**
- * Returns the priority of a run's next chunk, which is the number of its turn. In one turn each run
- * has one chunk, so new runs never delay an older one for long. `front`: the chunks that workers
- * take next. `ahead`: unfinished chunks of the run. Pure.
+ * Returns the priority of a run's next chunk, the number of its turn: each run has one chunk in a
+ * turn. `front`: the chunks that workers take next. `ahead`: the run's unfinished chunks. Pure.
  */
 export function firstTurn(
   front: readonly (Pick<ChunkJob, 'priority' | 'attemptsStarted'> | undefined)[],

@@ -1,7 +1,4 @@
-/**
- * The stores of an engine and its id, the same on Redis and PostgreSQL. Each method calls a
- * function in Lua or SQL, which makes the decisions.
- */
+/** The stores of an engine, whose methods call functions in Lua or SQL, and the engine's id. */
 import { createHash, randomBytes } from 'node:crypto';
 import { DAY_MS, isMoment } from '../core/clock.js';
 import { inOrder, moment, nullOr, type Shape, text, textLike } from '../core/shapes.js';

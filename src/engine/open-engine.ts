@@ -20,10 +20,7 @@ export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'stop' | 
   readonly client?: ClientCertificate | null;
 }
 
-/**
- * Opens the engine; its calls wait through short outages. Throws `ConfigError` for an unknown
- * address, `RunError` if engine or state folder cannot be used.
- */
+/** Opens the engine. Throws `ConfigError` for an unknown address, `RunError` if it is unusable. */
 export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
   const { log, stop = new AbortController().signal } = options;
   return withPatience(await openImpatient(options, stop), createPatience({ log, stop }));

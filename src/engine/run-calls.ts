@@ -1,7 +1,4 @@
-/**
- * The `RunStore`: tells workers whether a process still waits for them, and the process how far
- * they are. A damaged record counts as missing.
- */
+/** The `RunStore`, which connects processes and workers. A damaged record counts as missing. */
 import { count, flag, inJson, list, nullOr, object, orElse } from '../core/shapes.js';
 import {
   failureReasonShape,

@@ -28,10 +28,7 @@ export const LOOK_AGAIN_MS = 25;
 /** The answer to a candidate that sent its name; the process id follows. */
 type Standing = 'holds' | 'stays' | 'gives-way';
 
-/**
- * Takes the lock, and returns its `release`. Throws {@link RunError} `engine-held` after
- * `patienceMs`, and errors of the file system.
- */
+/** Takes the lock, to be released. Throws {@link RunError} `engine-held` after `patienceMs`. */
 export async function lockFolder(folder: string, patienceMs: number) {
   const name = `${PREFIX}${randomBytes(8).toString('hex')}${SUFFIX}`;
   let holds = false;

@@ -48,10 +48,7 @@ async function worksIn(process: string, data: string): Promise<boolean | null> {
 /** Even on a slow disk, a new server writes its process id within this time. */
 const WRITTEN_WITHIN_MS = 5_000;
 
-/**
- * Throws {@link unfit} for a lock file that stays empty, as after a loss of power. PostgreSQL would
- * never start with it, and only a person can know that no server runs.
- */
+/** Throws {@link unfit} for a lock file that stays empty, as after a loss of power. */
 export async function refuseEmptyLocks({ data }: ServerFolders, sockets: string): Promise<void> {
   const giveUpAt = performance.now() + WRITTEN_WITHIN_MS;
   for (;;) {

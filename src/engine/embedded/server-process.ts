@@ -53,10 +53,7 @@ function serverSettings(major: number): Record<string, string> {
   };
 }
 
-/**
- * Returns the folder of the socket: the data folder, or one in `/tmp` if its path is too long.
- * Throws `engine-unfit` if the one in `/tmp` belongs to another user.
- */
+/** Returns the socket's folder: `data`, or one in `/tmp` if too long. Throws `engine-unfit`. */
 export function socketFolder({ data }: ServerFolders, user: ServerUser | null): string {
   if (Buffer.byteLength(join(data, `.s.PGSQL.${SOCKET_PORT}.lock`)) <= LONGEST_PATH) return data;
   const uid = process.getuid?.() ?? 0;
@@ -213,10 +210,7 @@ export function judgeStart(log: string, end: string): StartResult {
 
 const FOREIGN_LOOK_MS = 3 * HEARTBEAT_MS;
 
-/**
- * Throws `engine-held` if a server on another machine or in another container uses these data: its
- * heartbeat is visible from here, unlike its processes and locks.
- */
+/** Throws `engine-held` if the heartbeat shows a server of another machine or container. */
 export async function assertNoForeignServer({ home, data }: ServerFolders, onWait: () => void) {
   const owner = (await readPlainFile(join(home, OWNER_FILE)).catch(() => '')).trim();
   if (owner === '' || owner === machineIdentity()) return;

@@ -154,10 +154,7 @@ interface ServerLook {
   readonly sessions: number;
 }
 
-/**
- * Describes the private server without starting it. With `stops`, ends an unused server. Throws
- * {@link RunError} `engine-unreachable` if the server does not answer.
- */
+/** Describes the server without a start; `stops` ends an unused one. Throws {@link RunError}. */
 export async function lookAtServer(state: string, { stops }: { readonly stops: boolean }) {
   const folders = serverFolders(await realpath(state).catch(() => state));
   const none: ServerLook = { version: null, users: [], sessions: 0 };

@@ -39,10 +39,7 @@ export function serverUser(): ServerUser | null {
   return process.getuid?.() === 0 ? { uid: SERVER_ID, gid: SERVER_ID } : null;
 }
 
-/**
- * Returns an account for `initdb`, which needs a user with a name; there are no data to protect
- * yet. Throws {@link RunError} `engine-unfit` on a machine without an account.
- */
+/** Returns an account for `initdb`, which needs a user with a name. Throws `engine-unfit`. */
 export function namedUser(): ServerUser {
   const accounts = readFileSync('/etc/passwd', 'utf8')
     .split('\n')

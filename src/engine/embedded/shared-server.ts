@@ -152,7 +152,7 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log, 
   };
 }
 
-/** Returns a number by which new data differ from earlier ones; null without data. */
+/** Returns the inode of a folder, which tells new data from earlier ones; null if missing. */
 function inodeOf(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
 }

@@ -109,12 +109,12 @@ CREATE FUNCTION brand_enrich.state_of(
   a brand_enrich.account, p_run brand_enrich.run, p_quota_cap bigint, p_overage bigint, p_now bigint
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
-  g brand_enrich.generation; v_run json; v_held bigint := 0; v_in_flight bigint := 0;
-  v_free_out bigint := 0;
+  g brand_enrich.generation; v_run json;
+  v_held bigint := 0; v_in_flight bigint := 0; v_free_out bigint := 0;
 BEGIN
   IF a.look_out IS NOT NULL THEN
-    SELECT count(*) INTO v_free_out FROM brand_enrich.permit WHERE id = a.look_out AND free
-      AND deadline > p_now;
+    SELECT count(*) INTO v_free_out FROM brand_enrich.permit
+     WHERE id = a.look_out AND free AND deadline > p_now;
   END IF;
   IF p_run.id IS NOT NULL THEN
     SELECT * INTO g FROM brand_enrich.generation WHERE id = p_run.generation;

@@ -123,8 +123,8 @@ BEGIN
       v_fresh := v_fresh || brand_enrich.fresh_keys(v_dead, p_matched, p_missing, p_as_of);
     END IF;
   END IF;
-  RETURN (SELECT string_agg(CASE WHEN k = ANY (v_fresh) THEN 'f' WHEN k = ANY (v_ours) THEN
-    'o' ELSE 'b' END, '' ORDER BY ord) FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord));
+  RETURN (SELECT string_agg(CASE WHEN k = ANY (v_fresh) THEN 'f' WHEN k = ANY (v_ours) THEN 'o' ELSE 'b' END,
+    '' ORDER BY ord) FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord));
 END $$;
 
 -- p_meta: [key, is matched, billed, first byte (from 1), length or null, milliseconds fresh or
@@ -159,8 +159,8 @@ END $$;
 
 -- meta: [position from 1, is matched, billed, fetched at, fresh until, length or null].
 CREATE FUNCTION brand_enrich.read_outcomes(
-  p_offset bigint, p_keys jsonb, p_matched bigint, p_missing bigint, p_as_of bigint, OUT meta jsonb,
-    OUT bytes bytea
+  p_offset bigint, p_keys jsonb, p_matched bigint, p_missing bigint, p_as_of bigint,
+  OUT meta jsonb, OUT bytes bytea
 ) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET jit = off AS $$
 BEGIN
@@ -199,8 +199,7 @@ DECLARE v_before bigint := brand_enrich.now_ms(p_offset) - p_older_ms; v_count i
 BEGIN
   WITH page AS (
     SELECT key FROM brand_enrich.outcome
-     WHERE key > CASE p_cursor WHEN '0' THEN '' ELSE p_cursor END
-       AND fetched_at < v_before
+     WHERE key > CASE p_cursor WHEN '0' THEN '' ELSE p_cursor END AND fetched_at < v_before
      ORDER BY key LIMIT p_page FOR UPDATE
   ), gone AS (
     DELETE FROM brand_enrich.outcome o USING page WHERE o.key = page.key RETURNING o.key
@@ -254,9 +253,8 @@ BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   v_most := greatest(v_most, brand_enrich.delete_unlocked('outcome', 't.fetched_at < $1', least(v_now, (
     SELECT min(as_of) FROM brand_enrich.run
-     WHERE status = 'running'
-       AND v_now - heartbeat_at < brand_enrich.run_dead_after_ms())) - brand_enrich.answers_kept_ms(),
-    p_page));
+     WHERE status = 'running' AND v_now - heartbeat_at < brand_enrich.run_dead_after_ms()))
+      - brand_enrich.answers_kept_ms(), p_page));
   v_most := greatest(v_most, brand_enrich.delete_unlocked('claim',
     'NOT EXISTS (SELECT FROM brand_enrich.worker w WHERE w.id = t.worker AND w.heartbeat_at > $1)
      AND NOT EXISTS (SELECT FROM brand_enrich.permit p
@@ -271,10 +269,10 @@ BEGIN
   IF v_most >= p_page THEN RETURN true; END IF;
   -- Runs go last, because their leftovers are found by their rows.
   v_most := greatest(
-    brand_enrich.delete_unlocked('run', 't.heartbeat_at < $1', v_now - brand_enrich.run_key_kept_ms(),
-      p_page),
-    brand_enrich.delete_unlocked('cancellation', 't.ordered_at < $1', v_now - brand_enrich.run_key_kept_ms(),
-      p_page),
+    brand_enrich.delete_unlocked('run', 't.heartbeat_at < $1',
+      v_now - brand_enrich.run_key_kept_ms(), p_page),
+    brand_enrich.delete_unlocked('cancellation', 't.ordered_at < $1',
+      v_now - brand_enrich.run_key_kept_ms(), p_page),
     brand_enrich.delete_unlocked('generation',
       't.started_at < $1 AND NOT EXISTS (SELECT FROM brand_enrich.run r
       WHERE r.generation = t.id)', v_now - brand_enrich.run_key_kept_ms(), p_page),

@@ -6,8 +6,7 @@ CREATE TYPE brand_enrich.billed AS (run text, generation text, period text, is_b
 -- billed ones in the order of the list.
 CREATE FUNCTION brand_enrich.close_permits(
   INOUT a brand_enrich.account, OUT probed_until bigint, OUT is_asked_settled boolean,
-    OUT billed brand_enrich.billed[],
-  p_settle jsonb, p_now bigint
+  OUT billed brand_enrich.billed[], p_settle jsonb, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
   v_probes bigint; v_held bigint; v_spent bigint; v_dated bigint; v_late bigint; v_freed text[];
@@ -94,8 +93,8 @@ BEGIN
   has_swept := false;
   IF a.sweep_at IS NULL OR a.sweep_at > p_now THEN RETURN; END IF;
   SELECT coalesce(jsonb_agg(jsonb_build_object('permit', id, 'as', 'lost') ORDER BY deadline, id COLLATE "C")
-           FILTER (WHERE deadline <= p_now), '[]') AS due, min(deadline)
-             FILTER (WHERE deadline > p_now) AS next
+           FILTER (WHERE deadline <= p_now), '[]') AS due,
+         min(deadline) FILTER (WHERE deadline > p_now) AS next
     INTO r FROM brand_enrich.permit WHERE account = a.name;
   has_swept := r.due <> '[]';
   a.sweep_at := r.next;

@@ -7,11 +7,10 @@ CREATE FUNCTION brand_enrich.pause_of(p_owner text) RETURNS jsonb LANGUAGE sql S
 $$;
 
 CREATE FUNCTION brand_enrich.record_of(r brand_enrich.run) RETURNS jsonb LANGUAGE sql STABLE AS $$
-  SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings::text, 'asOf',
-    r.as_of,
-    'keyStartedAt', r.key_started_at, 'heartbeatAt', r.heartbeat_at, 'status', r.status, 'stop', r.stop,
-    'rows', r.row_count, 'identifiers', r.identifiers, 'tally', r.tally, 'spent',
-      coalesce(s.spent, 0),
+  SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings::text,
+    'asOf', r.as_of, 'keyStartedAt', r.key_started_at, 'heartbeatAt', r.heartbeat_at,
+    'status', r.status, 'stop', r.stop, 'rows', r.row_count, 'identifiers', r.identifiers,
+    'tally', r.tally, 'spent', coalesce(s.spent, 0),
     'overageBilled', coalesce(s.overage_billed, 0), 'hasEarlierFailures', r.has_earlier_failures,
     'job', r.job, 'owner', r.owner, 'endedAt', r.ended_at,
     'paused', CASE WHEN r.status IN ('running', 'stopped') THEN brand_enrich.pause_of(r.owner) END,
@@ -23,8 +22,8 @@ CREATE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p
   p_job text, p_owner text)
 RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  v_now bigint := brand_enrich.now_ms(p_offset); g brand_enrich.generation; r brand_enrich.run;
-    c brand_enrich.cancellation;
+  v_now bigint := brand_enrich.now_ms(p_offset);
+  g brand_enrich.generation; r brand_enrich.run; c brand_enrich.cancellation;
 BEGIN
   SELECT * INTO r FROM brand_enrich.run WHERE id = p_id;
   IF FOUND THEN RETURN brand_enrich.record_of(r); END IF;
@@ -35,11 +34,9 @@ BEGIN
   -- A cancel of the job commits before this start, or sees it.
   PERFORM pg_advisory_xact_lock(hashtextextended(p_job, 0));
   SELECT * INTO c FROM brand_enrich.cancellation WHERE job = p_job;
-  INSERT INTO brand_enrich.run AS t (id, key, generation, label, settings, account, plan, quota_cap, overage,
-    max_requests,
-    max_overage_requests, as_of, key_started_at, heartbeat_at, job, owner, status, cancelled_by, cancelled_at,
-      ended_at,
-    has_earlier_failures)
+  INSERT INTO brand_enrich.run AS t (id, key, generation, label, settings, account, plan, quota_cap,
+    overage, max_requests, max_overage_requests, as_of, key_started_at, heartbeat_at, job, owner, status,
+    cancelled_by, cancelled_at, ended_at, has_earlier_failures)
   VALUES (p_id, p_key, g.id, p_label, p_settings, p_settings->>'account', p_settings->>'plan',
     (p_settings->>'quotaCap')::bigint, (p_settings->>'overage')::bigint, (p_settings->>'maxRequests')::bigint,
     (p_settings->>'maxOverageRequests')::bigint, v_now, g.started_at, v_now, p_job, p_owner,
@@ -62,8 +59,8 @@ CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jso
      WHERE s.status = 'running' AND brand_enrich.has_heartbeat(s.heartbeat_at, brand_enrich.now_ms(p_offset))
   ), others AS (
     SELECT s AS r FROM brand_enrich.run s
-     WHERE NOT (s.status = 'running' AND brand_enrich.has_heartbeat(s.heartbeat_at,
-       brand_enrich.now_ms(p_offset)))
+     WHERE NOT (s.status = 'running'
+       AND brand_enrich.has_heartbeat(s.heartbeat_at, brand_enrich.now_ms(p_offset)))
        AND (s.status NOT IN ('stopped', 'cancelled') OR NOT EXISTS (SELECT FROM brand_enrich.run n
              WHERE n.generation = s.generation AND n.label = s.label AND n.seq > s.seq))
      ORDER BY s.as_of DESC, s.seq DESC LIMIT greatest(0, p_limit - (SELECT count(*) FROM alive))
@@ -71,14 +68,14 @@ CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jso
   SELECT coalesce(jsonb_agg(brand_enrich.record_of(l.r) || jsonb_build_object('earlier',
       (SELECT jsonb_build_object('starts', count(*), 'matched', coalesce(sum(t.matched), 0),
           'notFound', coalesce(sum(t."notFound"), 0), 'billed', coalesce(sum(t.billed), 0),
-          'unreported', coalesce(sum(greatest(0, s.spent - t.billed)), 0), 'overage',
-            coalesce(sum(s.overage_billed), 0),
+          'unreported', coalesce(sum(greatest(0, s.spent - t.billed)), 0),
+          'overage', coalesce(sum(s.overage_billed), 0),
           'tookMs', coalesce(sum(greatest(0, e.ended_at - e.as_of)), 0))
          FROM brand_enrich.run e LEFT JOIN brand_enrich.run_spending s ON s.run = e.id
          CROSS JOIN jsonb_to_record(e.tally) t(matched bigint, "notFound" bigint, billed bigint)
         WHERE e.generation = (l.r).generation AND e.label = (l.r).label
-          AND e.seq < (l.r).seq AND e.status IN ('stopped', 'cancelled'))) ORDER BY l.is_alive DESC,
-            (l.r).as_of DESC, (l.r).seq DESC), '[]')
+          AND e.seq < (l.r).seq AND e.status IN ('stopped', 'cancelled')))
+      ORDER BY l.is_alive DESC, (l.r).as_of DESC, (l.r).seq DESC), '[]')
     FROM (SELECT r, true AS is_alive FROM alive UNION ALL SELECT r, false FROM others) l
 $$;
 
@@ -96,8 +93,7 @@ BEGIN
   IF r.status = 'running' THEN PERFORM brand_enrich.rejoin(r); END IF;
   v_is_paused := r.status = 'running' AND brand_enrich.is_paused(r.owner);
   RETURN jsonb_build_object('chunks', r.chunks, 'tally', r.tally, 'halt', r.halt,
-    'isCancelled', r.status = 'cancelled',
-    'isPausedAlone', v_is_paused,
+    'isCancelled', r.status = 'cancelled', 'isPausedAlone', v_is_paused,
     'isPaused', v_is_paused OR brand_enrich.is_paused('*'));
 END $$;
 
@@ -183,8 +179,8 @@ CREATE FUNCTION brand_enrich.end_run(p_offset bigint, p_id text, p_status text, 
 LANGUAGE plpgsql AS $$
 DECLARE r brand_enrich.run;
 BEGIN
-  PERFORM FROM brand_enrich.account WHERE name = (SELECT account FROM brand_enrich.run
-    WHERE id = p_id) FOR UPDATE;
+  PERFORM FROM brand_enrich.account
+    WHERE name = (SELECT account FROM brand_enrich.run WHERE id = p_id) FOR UPDATE;
   SELECT * INTO r FROM brand_enrich.run WHERE id = p_id AND status IN ('running', 'cancelled') FOR UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
   IF p_status = 'completed' AND r.status = 'running' THEN
@@ -208,8 +204,8 @@ DECLARE r brand_enrich.run;
 BEGIN
   SELECT * INTO r FROM brand_enrich.run WHERE id = p_id;
   IF r.status = 'stopped'
-     OR r.status = 'running' AND NOT brand_enrich.has_heartbeat(r.heartbeat_at,
-       brand_enrich.now_ms(p_offset)) THEN
+     OR r.status = 'running'
+        AND NOT brand_enrich.has_heartbeat(r.heartbeat_at, brand_enrich.now_ms(p_offset)) THEN
     SELECT * INTO r FROM brand_enrich.run WHERE owner = r.owner ORDER BY seq DESC LIMIT 1;
   END IF;
   -- No start of the job can overtake the order.
@@ -245,8 +241,7 @@ BEGIN
   -- No start of the job can overtake the order.
   PERFORM pg_advisory_xact_lock(hashtextextended(p_job, 0));
   INSERT INTO brand_enrich.cancellation (job, ordered_by, ordered_at)
-    VALUES (p_job, p_by, coalesce(p_at, v_now))
-  ON CONFLICT DO NOTHING;
+    VALUES (p_job, p_by, coalesce(p_at, v_now)) ON CONFLICT DO NOTHING;
   UPDATE brand_enrich.run SET status = 'cancelled', cancelled_by = p_by, cancelled_at = coalesce(p_at, v_now),
     ended_at = coalesce(ended_at, v_now)
    WHERE owner = p_job AND job = p_job AND status = 'running';

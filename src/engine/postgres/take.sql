@@ -102,8 +102,8 @@ DECLARE
     AND brand_enrich.run_status(p_run, p_now) = 'alive';
   v_worker text := p->>'worker';
   v_allowed bigint := brand_enrich.in_flight_allowed(a, p_quota_cap, p_limit, p_run);
-  v_deadline bigint := p_now + (p->>'permitMs')::float8; v_granted brand_enrich.permit[] := '{}';
-    v_ids text[] := '{}';
+  v_deadline bigint := p_now + (p->>'permitMs')::float8;
+  v_granted brand_enrich.permit[] := '{}'; v_ids text[] := '{}';
   g brand_enrich.generation; v_spent bigint := 0; v_held bigint := 0; v_others_room bigint; v_beyond bigint;
   v_is_opening boolean; v_is_probe boolean; v_slot float8; r record; v_paced record;
 BEGIN

@@ -1,7 +1,4 @@
-/**
- * The `StoreCalls` of Redis. One operation is one call of a Lua script, by its hash, or by its text
- * if the server does not have it yet. `README.md` lists the keys.
- */
+/** The `StoreCalls` of Redis: one operation is one call of a Lua script. Keys: `README.md`. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';

@@ -30,10 +30,7 @@ export const isOutcomeKey = (text: string): boolean => KEY.test(text);
 /** Returns the key for the text form of an identifier, `kind:value`. */
 export type OutcomeKeyOf = (identifierText: string) => OutcomeKey;
 
-/**
- * Returns a function that makes keys like `QNOY4ew:ud:acme.com`. A text that is no identifier (a
- * foreign program wrote to the queue) gets a key that no identifier has.
- */
+/** Returns a maker of keys like `QNOY4ew:ud:acme.com`. Foreign texts get keys of no identifier. */
 export function outcomeKeys(service: string, allowNsfw: AllowNsfw): OutcomeKeyOf {
   const prefix = `${serviceTag(service)}:${NSFW_LETTER[allowNsfw]}`;
   return (text) => {

@@ -1,7 +1,6 @@
 /**
  * The `OutcomeStore`: durable answers, never bought again while fresh, and claims, which stop two
- * workers from asking for one identifier at once. Each call is atomic per key and uses the store's
- * own clock. The bodies of a call travel as one binary value.
+ * workers from asking for one identifier at once. Each call is atomic per key.
  */
 import { isMoment } from '../../core/clock.js';
 import type { Freshness, NewOutcome, OutcomeKey, StoredOutcome } from '../../core/outcome.js';
