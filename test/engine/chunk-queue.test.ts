@@ -61,7 +61,7 @@ test('two long runs with full windows get equal shares, even if the second start
   expect(Math.abs(shareOf('a') - shareOf('b'))).toBeLessThan(5);
 });
 
-test('no stream of new runs, at twice the rate of service, starves an older one', () => {
+test('new runs at twice the rate of service do not starve an older run', () => {
   const queue = createQueue();
   for (let ahead = 0; ahead < 10; ahead += 1) queue.add('old', ahead);
   const served: (string | undefined)[] = [];

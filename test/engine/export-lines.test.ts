@@ -97,7 +97,7 @@ test.each([
   expect(readLine(Buffer.from(line))).toEqual({ type: 'broken', reason: expect.stringMatching(reason) });
 });
 
-test('a header of a later release is refused, and so is a missing one', () => {
+test('a header of a later release and a missing header are refused', () => {
   expect(readHeader(Buffer.from('{"type":"brand-enrich export","version":4}'))).toMatch(/version 4/);
   expect(readHeader(Buffer.from('domain\n'))).toMatch(/does not start/);
 });

@@ -46,7 +46,7 @@ describe('patience', () => {
     expect(call.count).toBe(1);
   });
 
-  it('logs two lines per outage, whichever call meets it: the start with its reason, and the end', async () => {
+  it('logs the start of an outage with its reason, and its end, whichever call meets it', async () => {
     const lines: { msg: string }[] = [];
     const stream = new Writable({
       write(chunk, _, done) {
@@ -63,7 +63,7 @@ describe('patience', () => {
     ]);
   });
 
-  it('ends a few seconds after a stop, also for later calls', async () => {
+  it('ends a few seconds after a stop, even for later calls', async () => {
     const stopping = new AbortController();
     const patience = createPatience({ log: silentLog(), stop: stopping.signal }, fastClock());
     const asking = patience(absent(1_000));

@@ -35,7 +35,7 @@ const reasonOf = async (reason: string) => {
   return (await answering(found).failures('r-1', ['k']))[0]?.reason;
 };
 
-test('a run of ours is read whole, without fields that are new', async () => {
+test('a run that we wrote is read whole, without unknown fields', async () => {
   expect(await runOf({ ...RUN, later: 1 })).toEqual({ ...RUN, label: LABEL, settings: SETTINGS, stop: STOP });
   expect((await runOf({ ...RUN, stop: null }))?.stop).toBeNull();
   expect(await progressOf(PROGRESS)).toEqual({ ...PROGRESS, halt: HALTS.limit });
@@ -44,7 +44,7 @@ test('a run of ours is read whole, without fields that are new', async () => {
   expect(await pausesOf([pause, ...others])).toEqual([{ ...pause, label: LABEL }]);
 });
 
-test('anything else is damaged, and counts as not there', async () => {
+test('any other record is damaged, and counts as missing', async () => {
   for (const junk of JUNK) {
     expect([await runOf(junk), await pausesOf(junk)]).toEqual([null, []]);
     await expect(progressOf(junk)).rejects.toMatchObject({ code: 'engine-unfit' });

@@ -7,7 +7,7 @@ import { runSettings } from './run-settings.js';
 export function testClaims(bench: OutcomesBench): void {
   const { engine, clock, begin, store, storeNow, fresh, claim, matched, exchange } = bench;
 
-  test('the first claim of a key succeeds, the next sees that a worker is asking, in the order of the keys', async () => {
+  test('the first claim of a key succeeds, and the next finds it busy; answers follow the order of the keys', async () => {
     const { keys, first, second } = begin(3);
     expect(await claim(first, keys.slice(0, 2))).toEqual(['ours', 'ours']);
     expect(await claim(second, [...keys].reverse())).toEqual(['ours', 'busy', 'busy']);
@@ -20,14 +20,14 @@ export function testClaims(bench: OutcomesBench): void {
     expect(await claim(second, [...keys, ...keys])).toEqual(['busy', 'busy']);
   });
 
-  test('of many concurrent workers one gets each key', async () => {
+  test('only one of many concurrent workers gets a key', async () => {
     const { keys, mark } = begin(20);
     const workers = Array.from({ length: 10 }, (_, index) => `${mark}-${index}`);
     const answers = await Promise.all(workers.map((worker) => claim(worker, keys)));
     for (const index of keys.keys()) expect(answers.filter((list) => list[index] === 'ours')).toHaveLength(1);
   });
 
-  test('a recorded answer is fresh for every worker, and its key is claimed no more', async () => {
+  test('a recorded answer is fresh for every worker, and frees its key', async () => {
     const { keys, first, second } = begin(2);
     await claim(first, keys);
     await store().record(keys.slice(0, 1).map((key) => matched(key)));
@@ -57,7 +57,7 @@ export function testClaims(bench: OutcomesBench): void {
     expect(await claim(first, keys)).toEqual(['busy']);
   });
 
-  test('workers that could not reach the store for a minute keep their claims until they are heard', async () => {
+  test('workers that could not reach the store for a minute keep their claims until they report again', async () => {
     const { keys, first, second } = begin(1);
     await claim(first, keys);
     await store().heartbeat(second);
@@ -69,7 +69,7 @@ export function testClaims(bench: OutcomesBench): void {
     expect(await claim(second, keys)).toEqual(['busy']);
   });
 
-  test('one that is not heard soon after that loses them, and at once to a worker that is new', async () => {
+  test('a worker that does not report soon after an outage loses its claims, to a new worker at once', async () => {
     const { keys, mark, first, second } = begin(2);
     await claim(first, keys);
     await store().heartbeat(second);
@@ -79,7 +79,7 @@ export function testClaims(bench: OutcomesBench): void {
     expect(await claim(second, keys.slice(1))).toEqual(['ours']);
   });
 
-  test('a dead worker does not live on by the long silences of another', async () => {
+  test('a dead worker stays dead during the long silences of another one', async () => {
     const { keys, first, second } = begin(1);
     await claim(first, keys);
     await store().heartbeat(second);

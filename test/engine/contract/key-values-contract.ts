@@ -23,7 +23,7 @@ export function describeKeyValues(name: string, open: OpenEngineUnderTest): void
     const texts = async (scope: string) =>
       (await keyValues().list(scope)).map(({ name, text }) => [name, text]);
 
-    test('the engine has one id, the same for every caller that sets one', async () => {
+    test('the engine has one id, whoever sets it first', async () => {
       const given = await Promise.all([engineId(keyValues()), engineId(keyValues()), engineId(keyValues())]);
       expect(new Set([...given, await readEngineId(keyValues()), subject.engine.id]).size).toBe(1);
       expect(subject.engine.id).toMatch(/^[0-9a-f]{16}$/);
@@ -54,7 +54,7 @@ export function describeKeyValues(name: string, open: OpenEngineUnderTest): void
       expect(await keyValues().remove(scope, 'a', null)).toBe(true);
     });
 
-    test('of many concurrent claims of a value one succeeds, until its owner is dead', async () => {
+    test('one of many concurrent claims of a value succeeds, until its owner is dead', async () => {
       const scope = newName('scope');
       const names = Array.from({ length: 8 }, (_, index) => `holder ${index}`);
       const claims = await Promise.all(names.map((each) => keyValues().claim(scope, 'a', each, 30_000)));
@@ -85,7 +85,7 @@ export function describeKeyValues(name: string, open: OpenEngineUnderTest): void
       expect(await ticks().list(queue)).toEqual([]);
     });
 
-    test('a tick is taken once by one of two workers, with its time; one by hand has none', async () => {
+    test('one of two workers takes a tick, with its time; a tick by hand has no time', async () => {
       const queue = newName('ticks');
       const taken: { data: ScheduledJobData; id: string | undefined; dueAt: number | null }[] = [];
       const workers = Array.from({ length: 2 }, () =>

@@ -87,7 +87,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
     const answers = ({ permits }: { permits: readonly { answer: string }[] }) =>
       permits.map(({ answer }) => answer);
 
-    test('answers that come with their settlements are kept first, in the same step', async () => {
+    test('answers that come with their settlements are stored first, in the same step', async () => {
       const { run, wanted, names, exchange, settle } = await begin(3);
       const { engine } = subject;
       await exchange({ reading: { quota: 100, usage: 0, period: null } });
@@ -107,7 +107,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(claims).toEqual(['busy', 'ours', 'ours']);
     });
 
-    test('answers that are kept again in an exchange replace no later one', async () => {
+    test('answers that an exchange stores again do not replace later ones', async () => {
       const { run, names, exchange } = await begin(1);
       const { outcomes } = subject.engine;
       const later = await outcomes.record([answer(names[0], Buffer.from('later'))]);
@@ -154,11 +154,11 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       await subject.engine.runs.resume(ALL_SPENDING.owner);
     }
 
-    test('it answers like the model while a month turns', CASES, () =>
+    test('the ledger answers like the model while a month turns', CASES, () =>
       compare('turn', turns, { numRuns: casesOf(numHistories / 5) }),
     );
 
-    test('it answers like the model over random histories', CASES, () =>
+    test('the ledger answers like the model over random histories', CASES, () =>
       compare('history', operations, { numRuns: casesOf(numHistories), examples: [[GIVEN_BACK_LATE]] }),
     );
 
@@ -176,7 +176,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(given.every(({ state }) => state.sent + state.held + state.others <= 7)).toBe(true);
     });
 
-    test('an exchange reports what was accepted in the last full second', async () => {
+    test('an exchange reports the number of requests in the last full second', async () => {
       const { wanted, exchange, account, settle } = await begin(3);
       await exchange({ take: wanted });
       const settled = await exchange({ settle: settle('billed', 0, 3) });
@@ -201,7 +201,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(answers(restored)).toEqual(['denied', 'denied']);
     });
 
-    test('after a reset a run holds nothing any more', async () => {
+    test('a run holds no permits after a reset', async () => {
       const { account, wanted, exchange, run } = await begin(2, { maxRequests: 9, maxOverageRequests: 9 });
       expect((await exchange({ take: wanted })).state.run).toMatchObject({ requests: 2, held: 2 });
       await subject.engine.ledger.reset(account);
@@ -209,7 +209,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(spending).toMatchObject({ requests: 2, held: 0, overageInFlight: 0 });
     });
 
-    test('an account knows its use by days of its period, until the next one begins', async () => {
+    test('an account keeps its use by days until the next period begins', async () => {
       const { account, wanted, exchange, settle } = await begin(4);
       const { ledger } = subject.engine;
       const period = '2020-01-01';

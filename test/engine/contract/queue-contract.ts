@@ -66,7 +66,7 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
       expect(await queue.getWaitingCount()).toBe(1);
     });
 
-    test('chunks of a run that has ended, and of one that is gone, are removed; the first waits for none', async () => {
+    test('chunks of ended and missing runs are removed, and an ended run waits for no chunk', async () => {
       counted += 1;
       const { engine } = subject;
       const queue = engine.openChunkQueue(`chunks-${counted}`);

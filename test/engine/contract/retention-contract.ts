@@ -33,7 +33,7 @@ export function describeRetention(name: string, open: OpenEngineUnderTest): void
     const stored = async ({ store }: ReturnType<typeof createOutcomesBench>) =>
       (await store().stats()).matched;
 
-    test('an open engine purges what is older than 30 days, and nothing younger', async () => {
+    test('an open engine purges data older than 30 days, and no younger data', async () => {
       const { bench, passDays, keys } = await begin();
       await passDays(20);
       expect(await stored(bench)).toBe(1);

@@ -50,7 +50,7 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       expect(await line.chunksOf('none')).toEqual([]);
     });
 
-    test('a chunk that is set aside and added again is as its worker left it, and known as a repeat', async () => {
+    test('a chunk that is set aside and added again is as its worker left it, and marked as a repeat', async () => {
       const { line, take } = openChunkQueue();
       const left = { ...chunk('a', 0), identifiers: ['domain:b.com'], attempts: { 'domain:b.com': 2 } };
       await line.add([left, chunk('a', 1)], 0);
@@ -66,7 +66,7 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       expect(await line.idleChunks()).toEqual([]);
     });
 
-    test('runs take turns, a chunk each, whoever came first', async () => {
+    test('runs take turns, a chunk each, whichever came first', async () => {
       const { line, take } = openChunkQueue();
       const chunksOf = (run: string, from: number, to: number) =>
         Array.from({ length: to - from }, (_, index) => chunk(run, from + index));

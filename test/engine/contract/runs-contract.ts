@@ -37,7 +37,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       billed,
     });
 
-    test('a run is stored as it was started, dated by the store', async () => {
+    test('a run is stored with the settings of its start, dated by the store', async () => {
       const run = {
         ...newRun(),
         settings: runSettings({
@@ -105,7 +105,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(listed?.earlier).toMatchObject({ starts: 3, tookMs: took });
     });
 
-    test('one that is started again after it was cancelled counts what that billed', async () => {
+    test('a run that is started again after a cancel counts the requests billed before', async () => {
       const { key, label, id: job } = newRun();
       const begin = (of: string) => start({ key, label, job: `${job}-${of}` });
       const first = await begin('first');
@@ -119,7 +119,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       ]);
     });
 
-    test('its size is stored and the tallies of workers are added up', async () => {
+    test('the size of a run is stored, and the tallies of workers are added up', async () => {
       const { id } = await start();
       await store().setSize(id, { rows: 10, identifiers: 7 });
       const some = { matched: 1, notFound: 2, failed: 3, stored: 4, requests: 5, billed: 6 };
@@ -131,7 +131,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect((await store().heartbeat(id)).tally).toEqual(tally);
     });
 
-    test('a worker reports its sum so far: repeated or late reports count once', async () => {
+    test('a worker reports its total so far, so repeated or late reports count once', async () => {
       const { id } = await start();
       const early = { ...NO_TALLY, matched: 3, requests: 4 };
       const late = { matched: 5, notFound: 1, failed: 0, stored: 2, requests: 9, billed: 8 };
@@ -214,7 +214,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       await store().end(second.id, null);
     });
 
-    test('a pause is dated by the store, and given also where no run is', async () => {
+    test('a pause is dated by the store, and does not need a run', async () => {
       const [owner, label] = ['schedule:nightly', { host: null, name: 'nightly' }];
       await store().pauseOwner({ owner, label, by: 'ada@office', run: null });
       const [paused] = await store().orders([{ job: 'tick', owner }]);
@@ -229,7 +229,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(await store().resume(owner)).toBe(true);
     });
 
-    test('what has ended for good cannot be paused; a file that has ended is paused no more', async () => {
+    test('a run that has ended for good cannot be paused, and the pause of an ended file is over', async () => {
       const ends = {
         completed: (id: string) => store().end(id, null),
         cancelled: (id: string) => store().cancel(id, 'ada@office'),
@@ -265,7 +265,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(await store().heartbeat(other.id)).toMatchObject({ isCancelled: false });
     });
 
-    test('orders of another engine stand as they were given, for jobs that have no run yet', async () => {
+    test('orders from another engine are kept unchanged, for jobs that have no run yet', async () => {
       const [job, at] = ['file-7', Date.now() + clock.offsetMs() - 86_400_000];
       const label = { host: 'elsewhere', name: 'six.csv' };
       const moved = { owner: 'file-6', label, by: 'ada@office', run: 'r-6', at };
@@ -282,7 +282,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       await store().resume('file-6');
     });
 
-    test('a cancel of a job that is older than cancels are kept does nothing', async () => {
+    test('a cancel that is older than cancels are kept does nothing', async () => {
       const [job, at] = ['file-9', Date.now() + clock.offsetMs() - RULES.runKeyKeptMs - 60_000];
       const run = await start(jobOf(job));
       await store().pause(run.id, 'bob@office');
@@ -295,7 +295,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       await store().resume(job);
     });
 
-    test('a cancel that is taken back leaves its run cancelled, and holds for no later one', async () => {
+    test('a cancel that is taken back leaves its run cancelled, and does not stop a later run', async () => {
       const job = jobOf('file-10');
       const run = await start(job);
       await store().cancel(run.id, 'ada@office');
@@ -310,7 +310,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(await store().heartbeat(later.id)).toMatchObject({ isCancelled: true });
     });
 
-    test('a cancel ends all starts of the job that still run, also those of processes that were killed just now', async () => {
+    test('a cancel ends all running starts of the job, also those of processes that were just killed', async () => {
       const job = jobOf('file-4');
       const begin = () => start({ key: 'taken over', ...job });
       const [one, other, last] = [await begin(), await begin(), await begin()];
@@ -319,7 +319,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         expect(await store().get(id)).toMatchObject({ status: 'cancelled', cancelled: ADA });
     });
 
-    test('an order for a run that stopped, or whose process died, is for the latest of its owner', async () => {
+    test("an order for a run that stopped or whose process died is for its owner's latest run", async () => {
       const job = jobOf('file-3');
       const killed = await start(job);
       clock.advance(60_000);
@@ -389,7 +389,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(third.keyStartedAt).toBe(third.asOf);
     });
 
-    test('a key remembers its first start while another run of it goes on', async () => {
+    test('a key remembers its first start while another run of it continues', async () => {
       const first = await start({ key: 'shared' });
       clock.advance(5_000);
       const [second, third] = [await start({ key: 'shared' }), await start({ key: 'shared' })];
@@ -408,7 +408,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(sixth.keyStartedAt).toBe(sixth.asOf);
     });
 
-    test('the key of a day begins nothing anew when a run of it completes', async () => {
+    test('the key of a day stays as it is when a run of it completes', async () => {
       const key = keyOfDay('agent:crm', runSettings(), Date.UTC(2026, 10, 30, 12));
       expect(key).toMatch(/^day:2026-11-30:/);
       const first = await start({ key });
@@ -430,7 +430,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect((await start({ key: 'killed' })).keyStartedAt).toBe(third.asOf);
     });
 
-    test('a run that goes on behind the next start of its key has no part in it', async () => {
+    test('a run that outlives its completed key has no part in the next start', async () => {
       const [first, second] = [await start({ key: 'old' }), await start({ key: 'old' })];
       await store().end(first.id, null);
       clock.advance(5_000);
@@ -452,7 +452,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(third.keyStartedAt).toBe(third.asOf);
     });
 
-    test('all runs that are alive are listed first, newest first, then the newest others up to a number', async () => {
+    test('a list has all live runs, the newest first, then the newest others up to a number', async () => {
       const begin = async () => (await start()).id;
       const listed = async (limit: number) => (await store().list(limit)).map(({ id }) => id);
       // Whatever was started before is dead.
@@ -479,7 +479,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(new Set(all).size).toBe(all.length);
     });
 
-    test('failures are stored per run, the last one wins, and are returned in the order of the keys', async () => {
+    test('failures are stored for each run, the last one of a key wins, and are returned in the order of the keys', async () => {
       const ours = await start();
       const other = await start();
       const [a, b, c] = [failure('a'), failure('b', '', false), failure('c', 'second\nline "ü"')];
@@ -490,7 +490,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(await store().failures(ours.id, [])).toEqual([]);
     });
 
-    test('deferred identifiers are stored beside the failures, and are not failures', async () => {
+    test('deferred identifiers are stored with the failures, but do not count as failed', async () => {
       const { id } = await start();
       const left = { ...failure('a', 'two requests'), isDeferred: true };
       await store().fail(id, [left]);

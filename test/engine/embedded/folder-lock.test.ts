@@ -57,7 +57,7 @@ describe('the lock of a folder', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('of many concurrent attempts one holds the lock at a time, and all succeed in the end', async () => {
+  test('one of many concurrent attempts holds the lock at a time, and all succeed in the end', async () => {
     let inside = 0;
     let most = 0;
     const turns = Array.from({ length: 20 }, async () => {
@@ -73,7 +73,7 @@ describe('the lock of a folder', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('of many processes one gets the folder, though a dead one left its socket', async () => {
+  test('one of many processes gets the folder, though a dead process left its socket', async () => {
     const dead = lockingChild();
     expect(await dead.nextLine()).toBe('has it');
     await dead.kill('SIGKILL');
@@ -83,7 +83,7 @@ describe('the lock of a folder', () => {
     expect(words.sort()).toEqual(['engine-held', 'engine-held', 'engine-held', 'has it']);
   });
 
-  test('the socket of a killed process is removed by one that does not want the lock; a holder keeps it', async () => {
+  test('a process without a lock removes the socket of a killed process, not the socket of a holder', async () => {
     const owner = lockingChild();
     expect(await owner.nextLine()).toBe('has it');
     await removeStaleSockets(folder);

@@ -61,7 +61,7 @@ describe('the embedded engine', () => {
     expect((await stat(state)).mode & 0o077).toBe(isRoot ? 0o011 : 0);
   });
 
-  test('of a relative folder is below the current one; one that holds other things keeps its mode', async () => {
+  test('opens a relative folder below the current one; a folder with other files keeps its mode', async () => {
     await writeFile(join(folder, 'customers.csv'), '');
     await chmod(folder, 0o755);
     await open({ where: relative(process.cwd(), folder) });
@@ -69,7 +69,7 @@ describe('the embedded engine', () => {
     expect((await stat(folder)).mode & 0o777).toBe(0o755);
   });
 
-  test('stored data survive a close, except what is older than 30 days and not used by a live run', async () => {
+  test('data survive a close, except answers older than 30 days that no live run uses', async () => {
     const first = await open();
     await first.outcomes.record([{ key: 'k', ...ANSWER }]);
     await first.close();
@@ -163,7 +163,7 @@ describe('the embedded engine', () => {
     expect(await readdir(join(folder, 'postgres'))).toContainEqual(expect.stringMatching(/^data\.\d/));
   });
 
-  test('data of another build are set aside once: what a quicker start has begun since stays', async () => {
+  test('data of another build are set aside once, and the database of a quicker start stays', async () => {
     await (await open()).close();
     const late = await joinServer(folder, true, silentLog(), new AbortController().signal);
     await late.leave();

@@ -129,7 +129,7 @@ describe('the private server', () => {
     await vi.waitUntil(async () => (await matchedIn(engine)) === 1 && serverPid() !== pid, SOON);
   });
 
-  test('that was killed with all its clients is used by the next one', { tags: ['long'] }, async () => {
+  test('works for the next client after it was killed with all its clients', { tags: ['long'] }, async () => {
     await (await open()).close();
     const child = client('say((await open()).id); stay();');
     const id = await child.nextLine();
@@ -154,7 +154,7 @@ describe('the private server', () => {
   };
 
   test.runIf(process.platform === 'linux')(
-    'that is killed at any moment of its start is started again',
+    'is started again after a kill at any moment of its start',
     { tags: ['long'], timeout: 600_000 },
     async () => {
       const first = await open();
@@ -204,7 +204,7 @@ describe('the private server', () => {
       ));
   });
 
-  test('ends with its last clients, though they leave at the same moment', async () => {
+  test('ends with its last clients, even if they leave at the same moment', async () => {
     const engines = await Promise.all([open(), open(), open()]);
     const pid = serverPid();
     await Promise.all(engines.map((engine) => engine.close()));

@@ -82,7 +82,7 @@ describe('the postgres engine', () => {
     ]);
   });
 
-  test('of many open processes each purges old data at its start, and one a day afterwards', async () => {
+  test('each of many processes purges old data at its start, and one of them daily afterwards', async () => {
     const url = await createDatabase(server);
     const file = join(await temporaryFolder(), 'log');
     let offsetMs = 0;
@@ -116,7 +116,7 @@ describe('the postgres engine', () => {
        SELECT 'old ' || n, false, true, n FROM generate_series(1, ${count}) n`,
     );
 
-  test('a start waits for no deletion', async () => {
+  test('a start does not wait for deletions', async () => {
     const url = await madeDatabase();
     await insertOld(url, 3);
     const reader = await connect(url);
@@ -139,7 +139,7 @@ describe('the postgres engine', () => {
     await expect.poll(() => outcomes.stats(), { timeout: 20_000 }).toMatchObject({ notFound: 0 });
   });
 
-  test('a run is deleted after what it left, however little a call deletes', async () => {
+  test('a run is deleted after its data, however little a call deletes', async () => {
     const url = await createDatabase(server);
     const engine = await open(url);
     await engine.runs.start(RUN);
@@ -183,7 +183,7 @@ describe('the postgres engine', () => {
     await waiting;
   });
 
-  test('makes the functions of an earlier build anew, and keeps the data', async () => {
+  test('replaces the functions of an earlier build, and keeps the data', async () => {
     const url = await madeDatabase();
     await sql(
       url,
@@ -212,7 +212,7 @@ describe('the postgres engine', () => {
     ]);
   });
 
-  test('the versions in schema.ts rise with a change of what has its hash here', () => {
+  test('the versions in schema.ts are raised when tables or functions change (by their hashes here)', () => {
     const hashOf = (text: string) => {
       const statements = text.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ');
       return createHash('sha256').update(statements).digest('hex').slice(0, 16);
@@ -240,7 +240,7 @@ describe('the postgres engine', () => {
   });
 
   // Plans of functions are kept for as long as a session lives.
-  test('a session that began with empty tables reads what it is asked for, not all there is', async () => {
+  test('a session that began with empty tables reads only the rows that it needs', async () => {
     const url = await createDatabase(server);
     const engine = await open(url);
     const { runs, outcomes, ledger } = engine;
@@ -280,7 +280,7 @@ describe('the postgres engine', () => {
       ]);
   });
 
-  describe('what takes many rows at once', () => {
+  describe('calls that change many rows at once', () => {
     /** A session that holds the row `a`, of the rows `b` and `a`, which lie in this order. */
     async function holding(url: string, { table, columns, values }: typeof claims) {
       await sql(
@@ -318,7 +318,7 @@ describe('the postgres engine', () => {
       await taken;
     });
 
-    test('old answers that another holds are left to the next time', async () => {
+    test('old answers that another call locks are left to the next purge', async () => {
       const url = await createDatabase(server);
       const engine = await open(url);
       const { session } = await holding(url, oldAnswers);
@@ -330,7 +330,7 @@ describe('the postgres engine', () => {
     });
   });
 
-  test('advises to free connections when none is left for it', async () => {
+  test('advises to end sessions when no connection is left', async () => {
     const url = new URL(await createDatabase(server));
     await sql(url.href, "CREATE ROLE few LOGIN PASSWORD 'few' CONNECTION LIMIT 0");
     [url.username, url.password] = ['few', 'few'];

@@ -46,7 +46,7 @@ test.each([
   });
 });
 
-test('a database that is not there is a wrong address, but for an embedded engine, which has lost its files', () => {
+test('a missing database means a wrong address, or lost files for an embedded engine', () => {
   const error = failed('database "postgres" does not exist', '3D000');
   expect(storeFailure(server, error)).toMatchObject({ todo: expect.stringContaining('in the address') });
   expect(storeFailure({ ...server, loss: () => null }, error)).toMatchObject({
@@ -66,7 +66,7 @@ test.each([
   });
 });
 
-test('an error of no server is a bug and stays unchanged', () => {
+test('an error that no server sent is a bug and stays unchanged', () => {
   const error = new TypeError('x is not a function');
   expect(storeFailure(server, error)).toBe(error);
 });

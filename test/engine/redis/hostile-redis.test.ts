@@ -101,7 +101,7 @@ const JUNK = [
   '\u001b]0;owned\u0007',
 ];
 
-describe.skipIf(!hasRedisServer())('values of somebody else', () => {
+describe.skipIf(!hasRedisServer())('values of another program', () => {
   let server: RedisServer;
   let client: Redis;
   let engine: Engine;
@@ -130,7 +130,7 @@ describe.skipIf(!hasRedisServer())('values of somebody else', () => {
     },
   };
 
-  test('one damaged run, order and tally: the others are read', async () => {
+  test('runs, orders and tallies are read although one of each is damaged', async () => {
     for (const value of JUNK) {
       await anew();
       for (const field of await client.hkeys('{brand-enrich}:run:r1'))
@@ -152,7 +152,7 @@ describe.skipIf(!hasRedisServer())('values of somebody else', () => {
     }
   });
 
-  test('in any key, no operation fails as a bug', { tags: ['long'], timeout: 300_000 }, async () => {
+  test('in any key never make a call fail as a bug', { tags: ['long'], timeout: 300_000 }, async () => {
     await anew();
     expect(await bugsOf(engine)).toEqual([]);
     await anew();
@@ -209,7 +209,7 @@ describe('another program that speaks as Redis does', () => {
   ];
 
   test.each(REPLIES.map((reply) => [JSON.stringify(reply).slice(0, 60), reply] as const))(
-    '%s to every call is an error of ours',
+    '%s as the reply to every call becomes one of our errors',
     async (_, reply) => {
       const server = await answering(reply);
       onTestFinished(() => server.close());
@@ -226,7 +226,7 @@ describe('another program that speaks as Redis does', () => {
   );
 
   test.each(['HTTP/1.1 400 Bad Request\r\n\r\n', '+OK\r\n'.repeat(9)])(
-    '%j without being asked is not Redis',
+    'a server that sends %j without a request is not Redis',
     { tags: ['long'] },
     async (text) => {
       const server = createServer((socket) => {

@@ -38,7 +38,7 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
     expect(settled.state).toMatchObject({ sent: 3, held: 0 });
   });
 
-  test('an engine opens although its connection is ended while it does', async () => {
+  test('an engine opens although the server ends its connection meanwhile', async () => {
     const redis = await startServer();
     const administrator = clientAt(redis.url);
     await administrator.client('PAUSE', 60_000, 'WRITE');

@@ -27,7 +27,7 @@ describe.skipIf(!hasRedisServer())('storage', () => {
   });
   const usedMemory = async () => Number(/used_memory:(\d+)/.exec(await client.info('memory'))?.[1]);
 
-  test('before its body an answer has 7 bytes, 6 more if it is fresh for a time of its own', async () => {
+  test('an answer has 7 bytes before its body, and 6 more if it has its own time of freshness', async () => {
     const packed = Buffer.from('body');
     const answer = { status: 'matched', packed, billed: true } as const;
     await engine.outcomes.record([
@@ -115,14 +115,14 @@ describe.skipIf(!hasRedisServer())('storage', () => {
     expect(await client.zcard('{brand-enrich}:runs')).toBe(0);
   });
 
-  test('the names of expired records go with the next starts, however far a list looks back', async () => {
+  test('the next starts remove the names of expired runs, however far a list looks back', async () => {
     for (let nth = 0; nth < 12; nth += 1)
       await client.zadd('{brand-enrich}:runs', String(-nth), `old-${nth}`);
     await beginRun(engine, 1);
     expect(await client.zrange('{brand-enrich}:runs', '0', '-1')).toEqual(['old-1', 'old-0', 'run']);
   });
 
-  test('scripts are sent again to a server that forgot them', async () => {
+  test('scripts are sent again to a server that has lost them', async () => {
     await engine.ledger.show('account');
     await client.script('FLUSH');
     const before = engine.roundTrips.count;

@@ -29,7 +29,7 @@ describe.skipIf(!hasRedisServer())('a database that Redis refuses', () => {
     expect(await admin.dbsize()).toBe(0);
   });
 
-  test('that a user may not SELECT is refused; database 0 needs no SELECT', async () => {
+  test('is refused if the user may not SELECT it; database 0 needs no SELECT', async () => {
     const { redis, admin } = await start();
     await admin.call(...withoutSelect);
     const url = redis.url.replace('//', '//ada:pw@');

@@ -48,7 +48,7 @@ describe('the rules for a server', () => {
     expect(textsOf(verdict)).toEqual(warning === null ? '' : expect.stringContaining(warning));
   });
 
-  test('without waiting for the disk there is a warning instead', () => {
+  test('a server that is not asked to wait for the disk gets a warning', () => {
     const verdict = judge({ appendFsync: 'everysec' }, false);
     expect(verdict.waitsForDisk).toBe(false);
     expect(textsOf(verdict)).toContain('up to 1 s');
@@ -84,19 +84,19 @@ describe('the rules for a server', () => {
 });
 
 describe.skipIf(!hasRedisServer())('opening a real server', () => {
-  test('one that evicts is refused', async () => {
+  test('a server that evicts keys is refused', async () => {
     const redis = await startServer('--maxmemory-policy', 'allkeys-lru');
     await expect(openAt(redis.url)).rejects.toMatchObject({ code: 'engine-unfit' });
   });
 
-  test('one without an append-only file is accepted with a warning', async () => {
+  test('a server without an append-only file is accepted with a warning', async () => {
     const redis = await startServer();
     const engine = await openAt(redis.url);
     expect(textsOf(engine)).toContain('appendonly yes');
     expect(await engine.freeMemory()).toBeNull();
   });
 
-  test('one that syncs every write needs no warning, and CONFIG may be forbidden', async () => {
+  test('a server that syncs every write gets no warning, and may forbid CONFIG', async () => {
     const redis = await startServer('--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory', '100mb');
     const engine = await openAt(redis.url);
     expect(engine.warnings).toEqual([]);
@@ -120,7 +120,7 @@ describe.skipIf(!hasRedisServer())('opening a real server', () => {
     expect(engine.address).toBe(`redis://127.0.0.1:${redis.port}`);
   });
 
-  test('one whose keys another build wrote is refused', async () => {
+  test('a server with keys of another build is refused', async () => {
     const redis = await startServer();
     await openAt(redis.url);
     const client = clientAt(redis.url);

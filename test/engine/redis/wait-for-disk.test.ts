@@ -45,7 +45,7 @@ test('a record that did not reach the disk in time has failed', async () => {
   });
 });
 
-test('a script unknown to the server is sent in full, and waited for', async () => {
+test('a script unknown to the server is sent in full, and its writes wait for the disk', async () => {
   const { engine, asked } = await open({ version: '8.0.0', synced: 1, knowsScripts: false });
   await engine.outcomes.record([OUTCOME]);
   expect(asked()).toEqual(['EVALSHA', 'WAITAOF', 'EVAL', 'WAITAOF']);
@@ -58,7 +58,7 @@ test('reads and claims do not wait', async () => {
   expect(asked()).toEqual(['EVALSHA', 'EVALSHA']);
 });
 
-test('an older server is not asked, and the warning says what that may cost', async () => {
+test('an older server is not asked to wait, and the warning names the possible loss', async () => {
   const { engine, asked } = await open({ version: '7.0.15', synced: 1 });
   await engine.outcomes.record([OUTCOME]);
   expect(asked()).toEqual(['EVALSHA']);

@@ -59,13 +59,13 @@ describe('bytes come back as they came', () => {
     expect(unpackProfile(packProfile(json)).equals(json)).toBe(true);
   });
 
-  it('every brand, whichever came before', () => {
+  it('every brand, whatever was packed before', () => {
     for (const brand of [...sampleBrands, ...generatedBrands, ...otherBrands])
       expect(unpackProfile(packProfile(brand)).equals(brand)).toBe(true);
   });
 });
 
-it('the dictionary of stored answers is the one they were packed with', () => {
+it('the dictionary of stored answers never changes', () => {
   // Fails when the dictionary changes: its bytes are part of every stored answer.
   const dictionary = makeDictionary();
   expect(createHash('sha256').update(dictionary).digest('hex')).toBe(
@@ -107,10 +107,10 @@ it.each([
   expect(whyUnreadable(bytes)).toEqual(why);
 });
 
-it.each(['', 'null', '[]', '7', '{', '"x"'])('a stored %o is damaged', (text) => {
+it.each(['', 'null', '[]', '7', '{', '"x"'])('a stored %o counts as damaged', (text) => {
   expect(readProfile(packProfile(Buffer.from(text)))).toBeNull();
 });
 
-it('what no service sends is not packed', () => {
+it('an answer longer than a service sends is not packed', () => {
   expect(() => packProfile(Buffer.alloc(4 * MIB + 1))).toThrow(/too long/);
 });

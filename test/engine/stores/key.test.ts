@@ -24,7 +24,7 @@ it('consists of service, allowNsfw, kind and value', () => {
   expect(keyOf(SERVICE, 'false', { kind: 'ticker', value: 'A:B' })).toBe(`${tag}:ft:A:B`);
 });
 
-it('is known by its form, of every kind, and what is not of an identifier is not', () => {
+it('is recognised by its form for every kind, unlike the key of a foreign text', () => {
   for (const kind of IDENTIFIER_KINDS) {
     for (const allowNsfw of ['unset', 'true', 'false'] as const)
       expect(isOutcomeKey(keyOf(SERVICE, allowNsfw, { kind, value: 'x' }))).toBe(true);
@@ -56,7 +56,7 @@ it('is equal only for the same request', () => {
   );
 });
 
-it('is not that of an identifier for any other text', () => {
+it('of any other text is not the key of an identifier', () => {
   const keyOfText = outcomeKeys(SERVICE, 'unset');
   const others = fc.oneof(fc.constantFrom('d:acme.com', 'domain', ':acme.com', ''), fc.string());
   fc.assert(

@@ -47,7 +47,7 @@ function expectBoth(bytes: Buffer): void {
   expect(codec.decompress(byThem(bytes), bytes.length).equals(bytes)).toBe(true);
 }
 
-it('each reads what the other wrote', () => fc.assert(fc.property(input, expectBoth)));
+it('both implementations read each other', () => fc.assert(fc.property(input, expectBoth)));
 
 const repeating = (length: number) => Buffer.alloc(length, 'The brand of the brand of the company. ');
 it.each([
@@ -80,7 +80,7 @@ it('works without a dictionary, and refuses one that offsets do not reach', () =
   expect(() => new Lz4Block(Buffer.alloc(65_536))).toThrow(/too long/);
 });
 
-it('the blocks before make no difference', () => {
+it('earlier blocks make no difference to a block', () => {
   const bytes = repeating(3_000);
   const first = new Lz4Block(dictionary).compress(bytes);
   const used = new Lz4Block(dictionary);
@@ -91,7 +91,7 @@ it('the blocks before make no difference', () => {
   expect(used.compress(bytes)).toEqual(first);
 });
 
-it('leaves the room that the caller asks for', () => {
+it("leaves room before the block for the caller's bytes", () => {
   const bytes = repeating(300);
   expect(codec.compress(bytes, 3).subarray(3)).toEqual(codec.compress(bytes));
 });
@@ -117,7 +117,7 @@ it('a damaged length takes no memory', () => {
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1_048_576);
 });
 
-it('damaged blocks throw or give the length that is asked for, and what follows is as it was', () => {
+it('damaged blocks throw or give the requested length, and later blocks are unaffected', () => {
   const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(input, damage, fc.nat(), (bytes, changes, cut) => {
