@@ -104,8 +104,7 @@ export function assertNotBinary(name: string, head: Buffer): void {
 }
 
 const PER_LINE =
-  'write one object per line: with `jq -c .` if the object is one row, or with ' +
-  "`jq -c 'to_entries[]'` if its members are the rows";
+  "write one object per line: with `jq -c .` if it is one row, or `jq -c 'to_entries[]'` if it has many";
 const SAVE = 'open it in a browser or spreadsheet and save the table as CSV';
 const DOCUMENTS: readonly (readonly [start: RegExp, kind: BinaryKind])[] = [
   [/^<(!doctype html|html|head|body|table)\b/i, { name: 'a web page (HTML)', todo: SAVE }],

@@ -26,10 +26,7 @@ export interface OpeningOptions {
   readonly stop?: AbortSignal | undefined;
 }
 
-/**
- * Opens a file; copies a pipe or standard input first. Throws `input-missing`, `usage-invalid`, and
- * the errors of `keepBytes`.
- */
+/** Opens a file, or a copy of a pipe. Throws `usage-invalid`, and like `keepBytes`. */
 export async function openByteSource(
   path: string,
   { stdin = null, spoolFolder, only, stop }: OpeningOptions,
@@ -194,10 +191,7 @@ async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-/**
- * Copies a stream to a private file in `folder`, which `close` removes. Throws `input-missing`,
- * `output-unwritable`, `disk-low`.
- */
+/** Copies a stream into `folder`. Throws `input-missing`, `output-unwritable`, `disk-low`. */
 export async function keepBytes(
   chunks: AsyncIterable<Buffer | string>,
   name: string,

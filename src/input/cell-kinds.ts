@@ -1,5 +1,4 @@
 /** Kinds of values in cells, to find a header that is data and cells in a wrong column. Pure. */
-
 import { commonest, countEach } from '../core/counter.js';
 
 const VALUE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [

@@ -37,8 +37,8 @@ interface SampledTable {
 }
 
 /**
- * Chooses the columns and rows to look up. Throws `ConfigError`: column-unknown,
- * column-doubtful, column-ours, column-mismatch.
+ * Chooses the columns and rows to look up. Throws column-unknown, column-doubtful, column-ours,
+ * column-mismatch.
  */
 export function chooseFrom({ name, shape, sample }: SampledTable, settings: ChoiceSettings) {
   const { columns, format } = shape;
@@ -160,16 +160,12 @@ function findOurColumns(columns: readonly string[], prefix: string): number[] {
   if (prefix === '' || prefixed.length === 0) return [];
   const missing = MARKS.map((mark) => prefix + mark).filter((name) => !columns.includes(name));
   if (missing.length === 0) return prefixed;
-  throw new ConfigError({
-    code: 'column-ours',
-    what:
-      `some columns begin with "${prefix}" like the columns that a run adds, but ` +
-      `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
-    subject: prefixed.map((index) => columns[index]).join(', '),
-    todo: phrase`to keep them, choose another prefix for the added columns, such as ${{
-      set: { prefix: prefix === 'enriched_' ? 'added_' : 'enriched_' },
-    }}`,
-  });
+  const lacks = `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`;
+  const what = `some columns begin with "${prefix}" like the columns that a run adds, but ${lacks}`;
+  const subject = prefixed.map((index) => columns[index]).join(', ');
+  const set = { prefix: prefix === 'enriched_' ? 'added_' : 'enriched_' };
+  const todo = phrase`to keep them, choose another prefix for the added columns, such as ${{ set }}`;
+  throw new ConfigError({ code: 'column-ours', what, subject, todo });
 }
 
 type Judged = RowCondition & { readonly at: number; readonly key: string; readonly reason: RowReason };

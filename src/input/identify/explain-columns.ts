@@ -102,10 +102,8 @@ function inDoubt(what: string, subject: string, todo: Phrase, hasNoIdentifiers =
 }
 
 function asEach(columns: readonly string[], column: number, kinds: readonly IdentifierKind[]): Phrase {
-  return joinPhrases(
-    kinds.map((kind) => columnSetting(columns, column, kind)),
-    ' or ',
-  );
+  const settings = kinds.map((kind) => columnSetting(columns, column, kind));
+  return joinPhrases(settings, ' or ');
 }
 
 /** Returns the question for the column. `isOurs`: true if an earlier run added columns. */

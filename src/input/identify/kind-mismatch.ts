@@ -80,12 +80,9 @@ function mismatch(
   const right =
     read === kind ? 'name the right column or kind' : phrase`use ${columnSetting(columns, column, read)}`;
   const [mostFrequent] = commonest(countEach(causes.map(sayRowReason))) ?? [];
-  return new ConfigError({
-    code: 'column-mismatch',
-    what: `most values of this column cannot be ${KIND_WORDS[kind]}`,
-    subject:
-      `${columnLabel(columns, column)} as ${kind}: ${causes.length} of ${filled} sampled values do ` +
-      `not fit (most often: ${mostFrequent})`,
-    todo: phrase`${right}, or use ${{ set: { allowMismatch: true } }} to continue anyway`,
-  });
+  const what = `most values of this column cannot be ${KIND_WORDS[kind]}`;
+  const misfits = `${causes.length} of ${filled} sampled values do not fit (most often: ${mostFrequent})`;
+  const subject = `${columnLabel(columns, column)} as ${kind}: ${misfits}`;
+  const todo = phrase`${right}, or use ${{ set: { allowMismatch: true } }} to continue anyway`;
+  return new ConfigError({ code: 'column-mismatch', what, subject, todo });
 }

@@ -39,7 +39,6 @@ const VENUES =
   TSE JPX KRX KOSPI KOSDAQ TWSE SET IDX KLSE XETRA ETR FRA EPA AMS SWX STO GPW PSX JSE BVMF BMV MOEX`);
 
 const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
-/** True for the code of a country that the runtime knows. */
 const isRegion = (code: string) => /^[A-Z]{2}$/.test(code) && regions.of(code) !== undefined;
 const MARKET = /^([A-Z0-9]+)[-/_]([A-Z]{3,5})$/;
 /** Markets without a separator: of any coin in a stable coin, or of a known coin in another one. */
@@ -68,7 +67,8 @@ export function knownAmong(symbols: ReadonlySet<string>) {
     coins: share((symbol) => COINS.has(symbol)),
     areSurelyCoins: [...symbols].filter((symbol) => ONLY_COINS.has(symbol)).length > 1,
     closed: Math.max(
-      ...[CURRENCIES, VENUES].map((codes) => share((each) => codes.has(each))),
+      share((each) => CURRENCIES.has(each)),
+      share((each) => VENUES.has(each)),
       share(isRegion),
     ),
   };

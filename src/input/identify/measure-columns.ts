@@ -146,6 +146,8 @@ const COIN_NAME = new RegExp(
   'i',
 );
 
+const isCoinName = ({ text, web }: CellReading) => web === null && text.length < 60 && COIN_NAME.test(text);
+
 /** Counts points for securities and for coins, in the names and the other columns. */
 function contextOf(columns: readonly MeasuredColumn[], names: readonly string[]) {
   const [ofSecurities, ofCoins] = tableWords(names);
@@ -161,10 +163,7 @@ function contextOf(columns: readonly MeasuredColumn[], names: readonly string[])
     if (of((text) => EXCHANGES.includes(text.toLowerCase())) > 0.6) securities += 1.5;
     const legal = of((text) => LEGAL_FORM.test(text));
     if (legal > 0.15) securities += 1 + legal;
-    const named = shareOf(
-      filled,
-      ({ text, web }) => web === null && text.length < 60 && COIN_NAME.test(text),
-    );
+    const named = shareOf(filled, isCoinName);
     if (named > 0.12) coins += Math.min(2.5, 1 + 4 * named);
   }
   return { securities, coins };

@@ -51,10 +51,8 @@ function findNames(json: string, width: number): { names: string[] | null; isMis
       else result.isMisfit = true;
     }
   };
-  look(
-    attempt(() => JSON.parse(json), null),
-    '',
-  );
+  const around: unknown = attempt(() => JSON.parse(json), null);
+  look(around, '');
   return result;
 }
 

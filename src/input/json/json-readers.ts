@@ -1,5 +1,6 @@
 /** Reads JSON rows; their keys are columns, in the order of their first appearance. */
 import { cellOfJson, elementsOf, isJsonText, membersOf } from '../../core/json-text.js';
+import { attempt } from '../../core/lifecycle.js';
 import type { RowReason } from '../../core/row-reason.js';
 import { KEY_COLUMN } from '../../core/table.js';
 import { type Content, RowReader, type Splitter, unread } from '../row-readers.js';
@@ -122,13 +123,10 @@ function setCell(cells: string[], { position }: JsonColumn, text: string): void 
 
 /** Returns why a text is not one JSON object, or null. */
 export function findJsonProblem(text: string, place: 'line' | 'element'): RowReason | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? null : { code: 'not_object', place };
-  } catch {
-    return { code: 'not_json', place };
-  }
+  const value: unknown = attempt(() => JSON.parse(text), undefined);
+  if (value === undefined) return { code: 'not_json', place };
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? null : { code: 'not_object', place };
 }
 
 const KEYED = /^("[^"\\]*(?:\\.[^"\\]*)*")\s*:\s*/s;

@@ -1,6 +1,7 @@
 /** Finds the table in the beginning of a JSON text: an array, or an object of rows or columns. */
 import { RunError } from '../../core/errors.js';
 import { endOfString, isJsonText } from '../../core/json-text.js';
+import { attempt } from '../../core/lifecycle.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
 import { shortName } from '../../core/terminal-text.js';
 import { IDENTIFYING, valueKind } from '../cell-kinds.js';
@@ -41,7 +42,6 @@ interface Candidate extends Pick<JsonTable, 'path' | 'depth' | 'rows'> {
 }
 
 class Frame {
-  /** The last key. */
   key = '';
   readonly keys: string[] = [];
   /** Keys of the first members that are whole objects. */
@@ -250,11 +250,7 @@ function isBeginning(head: string, depth: number): boolean {
 }
 
 function keyOf(token: string): string {
-  try {
-    return String(JSON.parse(token));
-  } catch {
-    return token;
-  }
+  return attempt(() => String(JSON.parse(token)), token);
 }
 
 /** Returns the command that writes the rows at a path as lines; null for an unknown path. */

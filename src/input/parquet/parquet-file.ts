@@ -30,7 +30,6 @@ type ParquetColumn =
   /** `isUtc`: true for moments in UTC; those of a spreadsheet have no zone. */
   | { readonly type: ColumnType; readonly isUtc: boolean };
 
-/** Limits of a row group. */
 const GROUP_ROWS = 20_000;
 const GROUP_CHARACTERS = 32 * 1024 * 1024;
 const PAGE_BYTES = 1024 * 1024;

@@ -36,11 +36,8 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
   const rawHeader = JSON.stringify(columns);
   const geo = metadata.key_value_metadata?.find(({ key }) => key === GEO_KEY)?.value;
   if (columns.length === 0 || groups.length === 0) {
-    throw new RunError({
-      code: 'input-empty',
-      subject: input.name,
-      todo: 'check that this is the right file',
-    });
+    const todo = 'check that this is the right file';
+    throw new RunError({ code: 'input-empty', subject: input.name, todo });
   }
   if (isLongerThan(rawHeader, MAX_RECORD_BYTES)) throw new Error(LONG_HEADER);
   const schema = nodes.map((node) => {

@@ -2,6 +2,7 @@
 import type { SchemaElement } from 'hyparquet';
 import { parseFloat16 } from 'hyparquet/src/convert.js';
 import { isJsonText } from '../../core/json-text.js';
+import { attempt } from '../../core/lifecycle.js';
 import type { TypedCell } from '../../core/typed-cell.js';
 
 /** A stored value as JSON; a value that JSON lacks is an object with one key. */
@@ -104,13 +105,7 @@ function durationText(bytes: Buffer): string {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function utf8Text(bytes: Uint8Array): string | null {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return null;
-  }
-}
+const utf8Text = (bytes: Uint8Array): string | null => attempt(() => decoder.decode(bytes), null);
 
 function integerOf(value: unknown): bigint {
   if (!(value instanceof Uint8Array)) return BigInt(value as number | bigint);

@@ -164,12 +164,8 @@ export function findDataInHeader(header: Cells, rows: readonly Cells[]): string 
 
 /** Returns a well-known symbol in the header, above other symbols, or null. */
 export function findSymbolInHeader(header: Cells, rows: readonly Cells[]): string | null {
-  const isSymbol = (cell: string, at: number) =>
-    isKnownAbove(
-      cell,
-      rows.map((row) => row[at] ?? ''),
-    );
-  return header.find(isSymbol) ?? null;
+  const below = (at: number) => rows.map((row) => row[at] ?? '');
+  return header.find((cell, at) => isKnownAbove(cell, below(at))) ?? null;
 }
 
 /** Kinds that are looked up as domains. */

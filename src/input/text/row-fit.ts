@@ -139,7 +139,6 @@ export function isCut(cells: Cells): boolean {
   return cells.slice(1).some((cell) => /^\s+\S/.test(cell));
 }
 
-/** True if most rows are cut, and the header is not. */
 function areCut(header: Cells, rows: readonly Cells[]): boolean {
   return !isCut(header) && rows.filter(isCut).length > rows.length / 2;
 }
@@ -217,17 +216,14 @@ export class MisfitTally {
     const harmless = fitting >= this.#headings * LEAST_BELOW_HEADINGS ? this.#headings : remarks;
     if (problem === null || count - harmless <= most) return;
     const cause = [sayRowReason(problem), ...(suspicion === null ? [] : [suspicion])].join('; ');
-    throw new RunError({
-      code: 'input-ragged',
-      subject:
-        `${name}, ${count} of ${countOf(this.#rows, 'row')} with delimiter ${delimiter}, first in ` +
-        `line ${line} (${cause})`,
-      todo: phrase`put double quotes around cells that contain the delimiter, or set another ${{
-        setting: 'delimiter',
-      }}, or use ${{ set: { ragged: 'invalid' } }} to continue without these rows, or ${{
-        set: { ragged: 'take' },
-      }} to read them by position`,
-    });
+    const rows = `${count} of ${countOf(this.#rows, 'row')} with delimiter ${delimiter}`;
+    const subject = `${name}, ${rows}, first in line ${line} (${cause})`;
+    const another = phrase`set another ${{ setting: 'delimiter' }}`;
+    const without = phrase`use ${{ set: { ragged: 'invalid' } }} to continue without these rows`;
+    const todo = phrase`put double quotes around cells that contain the delimiter, or ${another}, or ${
+      without
+    }, or ${{ set: { ragged: 'take' } }} to read them by position`;
+    throw new RunError({ code: 'input-ragged', subject, todo });
   }
 }
 

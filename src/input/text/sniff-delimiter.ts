@@ -82,20 +82,13 @@ export function findOddQuotes(
 ): string | null {
   const readable = records.filter(isReadable);
   const spaced = readable.find(({ cells }) => isEnclosed(cells, /^[ \t]+"/, /"\s*$/));
-  if (spaced !== undefined) {
-    return (
-      `in line ${lineOf(spaced)} a blank before a quote makes the quote part of the cell: remove ` +
-      'such blanks'
-    );
-  }
+  if (spaced !== undefined)
+    return `in line ${lineOf(spaced)} a blank before a quote makes it part of the cell: remove such blanks`;
   const single = readable.filter(({ cells }) => isEnclosed(cells, /^\s*'/, /.'\s*$/));
   const [first] = single;
   // A single one may be a name ('s-Hertogenbosch, the '90s).
   if (first === undefined || single.length < Math.max(2, readable.length / 5)) return null;
-  return (
-    `in line ${lineOf(first)} cells are in single quotes, which have no meaning in CSV: use double ` +
-    'quotes'
-  );
+  return `in line ${lineOf(first)} cells are in single quotes, but CSV has only double quotes: use those`;
 }
 
 /** True if quotes open in one cell and close in it or a later one. */

@@ -56,7 +56,6 @@ export function sniffTable(input: TableText, settings: ReadingSettings): TableLa
   return { ...corrected, warnings: [layout.warning, ...corrected.warnings] };
 }
 
-/** Returns the text after its first lines. */
 function withoutLines(text: string, lines: number): string {
   const finder = new LineFinder(text, detectLineMode(text, false), true);
   let at = 0;

@@ -175,12 +175,9 @@ function relationships(parts: readonly (readonly [kind: string, target: string])
 
 function workbookXml({ formats, sheetName }: SheetPlan): string {
   const first = formats.is1904 ? '<workbookPr date1904="1"/>' : '';
-  // Excel refuses other names.
-  const name =
-    sheetName
-      .replace(/[[\]:*?/\\]|^'|'$/g, ' ')
-      .slice(0, 31)
-      .trim() || 'Sheet1';
+  // Excel refuses other characters, and longer names.
+  const allowed = sheetName.replace(/[[\]:*?/\\]|^'|'$/g, ' ');
+  const name = allowed.slice(0, 31).trim() || 'Sheet1';
   return (
     `<workbook ${MAIN} xmlns:r="${OFFICE}">${first}<sheets><sheet name="${escapeXml(name)}" ` +
     'sheetId="1" r:id="rId1"/></sheets></workbook>'
@@ -194,13 +191,9 @@ function sheetStart(first: readonly (readonly TypedCell[])[], { formats, hasHead
   const widths: number[] = [];
   for (const cells of first) {
     for (const [at, cell] of cells.entries()) {
+      const lines = textOfCell(cell, formats).split('\n', 20);
       // Room for the filter arrow and the padding.
-      const length =
-        Math.max(
-          ...textOfCell(cell, formats)
-            .split('\n', 20)
-            .map(({ length }) => length),
-        ) + 2;
+      const length = Math.max(...lines.map((line) => line.length)) + 2;
       widths[at] = Math.min(MOST_WIDTH, Math.max(widths[at] ?? LEAST_WIDTH, length));
     }
   }

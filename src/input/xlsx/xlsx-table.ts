@@ -13,7 +13,6 @@ import { SharedStrings } from './sheet-cells.js';
 import { readSheetRows, type SheetRow } from './sheet-rows.js';
 import { chooseSheet, listSheets, readWorkbook } from './workbook.js';
 
-/** Limits of the filled rows in which the table is found. */
 const ROWS_LOOKED_AT = 500;
 const CHARS_LOOKED_AT = 16 * 1024 * 1024;
 const SHEETS_NAMED = 100;
