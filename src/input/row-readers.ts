@@ -97,9 +97,10 @@ export class CsvReader extends RowReader {
   seen(): Seen {
     const lines = countOf(this.blankLines, 'blank line');
     if (this.blankLines === 0) return { notes: [] };
-    return this.layout.fit.columnCount > 1
-      ? { notes: [`${lines} ignored`] }
-      : { notes: [`${lines} kept as rows, because the table has one column`] };
+    const isIgnored = this.layout.fit.columnCount > 1;
+    return {
+      notes: [isIgnored ? `${lines} ignored` : `${lines} kept as rows, because the table has one column`],
+    };
   }
 }
 

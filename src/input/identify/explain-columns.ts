@@ -226,11 +226,8 @@ export function assertHeader({ columns, table, kind }: Seen, open: readonly Meas
 export function kindUnclear(columns: readonly string[], { column, header }: MeasuredColumn) {
   const { name } = columnRequest(columns, column, 'auto');
   const withKind = { choose: 'column', example: `${name}:KIND` };
-  return inDoubt(
-    'neither name nor values show which kind of identifier this column holds',
-    columnLabel(columns, column),
-    header.symbol > 0
-      ? phrase`use ${asEach(columns, column, SYMBOL_KINDS)}`
-      : phrase`name another column, or give the kind: ${withKind} (${KINDS}); ${NAMES}`,
-  );
+  const what = 'neither name nor values show which kind of identifier this column holds';
+  const asSymbol = phrase`use ${asEach(columns, column, SYMBOL_KINDS)}`;
+  const another = phrase`name another column, or give the kind: ${withKind} (${KINDS}); ${NAMES}`;
+  return inDoubt(what, columnLabel(columns, column), header.symbol > 0 ? asSymbol : another);
 }

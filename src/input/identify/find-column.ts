@@ -77,13 +77,10 @@ function unknownColumn(columns: readonly string[], { name, kind }: ColumnRequest
   const meant = names.indexOf(nearest(looseName(name), names) ?? '-');
   const labels = columns.slice(0, 21).map((_, index) => columnLabel(columns, index));
   const all = `use one of ${firstOf(labels, 20)}`;
-  const todo =
-    meant < 0
-      ? all
-      : phrase`did you mean ${
-          kind === null ? columnLabel(columns, meant) : columnSetting(columns, meant, kind)
-        }?${key === 'column' ? '' : ` Otherwise ${all}`}`;
-  return new ConfigError({ code: 'column-unknown', subject: `"${shortName(name)}"`, todo });
+  const likely = kind === null ? columnLabel(columns, meant) : columnSetting(columns, meant, kind);
+  const guess = phrase`did you mean ${likely}?${key === 'column' ? '' : ` Otherwise ${all}`}`;
+  const subject = `"${shortName(name)}"`;
+  return new ConfigError({ code: 'column-unknown', subject, todo: meant < 0 ? all : guess });
 }
 
 /** A header cell may be prose. */

@@ -67,6 +67,7 @@ export const TEXT_ELEMENT = {
 /** A row group is read as a whole; common sizes are 128 MiB or a million rows. */
 const MOST_GROUP_BYTES = 1024 * 1024 * 1024;
 const MOST_GROUP_ROWS = 8_000_000;
+const SMALLER_GROUPS = 'write it with smaller row groups';
 const MOST_FILE_BYTES = 64 * 1024 * 1024 * 1024;
 /** Equal rows take no room in a file, but as much time as other rows. */
 const MANY_ROWS = 1_000_000n;
@@ -98,10 +99,7 @@ export function groupsIn(
   const groups = filled.map(({ num_rows: rows, total_byte_size, columns }) => {
     if (!(rows > 0n && total_byte_size >= 0n)) throw new Error(NEGATIVE);
     if (total_byte_size > MOST_GROUP_BYTES || rows > MOST_GROUP_ROWS)
-      throw new OverBounds(
-        'it has a row group of more than 1 GiB or 8,000,000 rows',
-        'write it with smaller row groups',
-      );
+      throw new OverBounds('it has a row group of more than 1 GiB or 8,000,000 rows', SMALLER_GROUPS);
     if (columns.length !== leaves.length) throw new Error(OTHER_COLUMNS);
     all += rows;
     const chunks = columns.map(({ meta_data: chunk, file_path }, at) => {

@@ -81,9 +81,8 @@ export class ColumnReader {
       at = from + packed;
       if (!(Math.min(packed, size, count) >= 0)) throw new Error('it states a negative count');
       if (at > end) throw new Error('it has a page that is longer than its column');
-      const each = /^DELTA_(LENGTH_)?BYTE_ARRAY$/.test((v1 ?? v2)?.encoding ?? '')
-        ? VIEW_BYTES
-        : DECODED_BYTES;
+      const areViews = /^DELTA_(LENGTH_)?BYTE_ARRAY$/.test((v1 ?? v2)?.encoding ?? '');
+      const each = areViews ? VIEW_BYTES : DECODED_BYTES;
       if (words) dictionary = size;
       held.bytes -= own;
       own = dictionary + (words ? 0 : size + count * each);
@@ -102,10 +101,8 @@ export class ColumnReader {
         yield;
       }
     }
-    if (left !== 0)
-      throw new Error(
-        `column '${shortName(this.leaf.element.name)}' does not have as many values as it states`,
-      );
+    const column = shortName(this.leaf.element.name);
+    if (left !== 0) throw new Error(`column '${column}' does not have as many values as it states`);
   }
 
   #headerAt(at: number, end: number) {

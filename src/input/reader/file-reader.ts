@@ -120,11 +120,7 @@ function failed(name: string, { why, message, cause }: ReaderEnded): RunError {
     const todo = 'end other programs, or raise the limits of this one, then run again';
     return new RunError({ code: 'reader-failed', subject, todo, cause });
   }
-  return new RunError({
-    code: 'input-binary',
-    what: 'the file is too large or too complex to be read',
-    subject: `${name} (${message})`,
-    todo: 'save it as CSV (UTF-8), or split it into several smaller files',
-    cause,
-  });
+  const what = 'the file is too large or too complex to be read';
+  const todo = 'save it as CSV (UTF-8), or split it into several smaller files';
+  return new RunError({ code: 'input-binary', what, subject: `${name} (${message})`, todo, cause });
 }

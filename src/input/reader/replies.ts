@@ -87,13 +87,8 @@ function damaged(name: string, cause: unknown): BrandEnrichError {
   // The message of a RangeError is about V8, not about the file.
   const isRange = cause instanceof RangeError;
   const words = isRange ? 'its structure is nested too deeply, or too large' : errorText(cause);
-  return new RunError({
-    code: 'input-binary',
-    what: isOver ? 'the file is too large to be read' : 'the file is damaged, or has another format',
-    subject: `${name} (${shortText(words, CAUSE_AT_MOST)})`,
-    todo: isOver
-      ? cause.todo
-      : 'open it in the program that made it, save it again, or save it as CSV (UTF-8)',
-    cause,
-  });
+  const subject = `${name} (${shortText(words, CAUSE_AT_MOST)})`;
+  const what = isOver ? 'the file is too large to be read' : 'the file is damaged, or has another format';
+  const again = 'open it in the program that made it, save it again, or save it as CSV (UTF-8)';
+  return new RunError({ code: 'input-binary', what, subject, todo: isOver ? cause.todo : again, cause });
 }

@@ -140,12 +140,10 @@ function sniffCodePage(name: string, stretch: Buffer): string {
   if (isReadable && (isOther || !isMixed) && likeliest === rivals[0]) return likeliest.name.toLowerCase();
   const likely = rivals.slice(0, 3).map((match) => match.name.toLowerCase());
   const hint = likely.length === 0 ? '' : `, likely ${likely.join(' or ')}`;
-  throw new RunError({
-    code: 'input-encoding',
-    what: 'the encoding of the input is unclear',
-    subject: `${name} (neither UTF-8 nor clearly Windows-1252${hint})`,
-    todo: phrase`set it, for example ${{ set: { encoding: likely[0] ?? 'windows-1252' } }}`,
-  });
+  const what = 'the encoding of the input is unclear';
+  const subject = `${name} (neither UTF-8 nor clearly Windows-1252${hint})`;
+  const todo = phrase`set it, for example ${{ set: { encoding: likely[0] ?? 'windows-1252' } }}`;
+  throw new RunError({ code: 'input-encoding', what, subject, todo });
 }
 
 /** True if most bytes beyond ASCII stand in runs of three or more, unlike accents. */

@@ -46,12 +46,9 @@ function assertOneTable(name: string, rows: readonly Cells[]): void {
   if (tables.length < 2 || !rows.every(([, mark = '']) => MARKS.test(mark))) return;
   const isOfSecurities = (cells: Cells) => cells.some((cell) => /^(?:symbol|isin)$/i.test(cell));
   const [wanted = ''] = headers.find(isOfSecurities) ?? tables;
-  throw new RunError({
-    code: 'input-preamble',
-    what: 'the file holds several tables',
-    subject: `${name} (${shortName(tables.join(', '))})`,
-    todo: `give one of them: grep '^${wanted.replaceAll("'", '.')},' ${shortName(name)} > one.csv`,
-  });
+  const subject = `${name} (${shortName(tables.join(', '))})`;
+  const todo = `give one of them: grep '^${wanted.replaceAll("'", '.')},' ${shortName(name)} > one.csv`;
+  throw new RunError({ code: 'input-preamble', what: 'the file holds several tables', subject, todo });
 }
 
 /** Returns null if the first record is the header. Throws `input-preamble` if it is unreadable. */

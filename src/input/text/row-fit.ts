@@ -236,9 +236,6 @@ interface Tally {
 
 function noteOf({ count, line }: Tally, what: Phrase): Phrase[] {
   if (count === 0) return [];
-  return [
-    count === 1
-      ? phrase`1 row (line ${line}) is ${what}`
-      : phrase`${count} rows (first line ${line}) are ${what}`,
-  ];
+  if (count === 1) return [phrase`1 row (line ${line}) is ${what}`];
+  return [phrase`${count} rows (first line ${line}) are ${what}`];
 }

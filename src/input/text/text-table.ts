@@ -64,12 +64,9 @@ export async function openTextTable(
     assertSample(sample) {
       if (!isJson(format) || sample.some((cells) => cells.length > 0)) return;
       const place = format === 'json' ? 'element' : 'line';
-      throw new RunError({
-        code: 'input-empty',
-        what: `no ${place} of the input is a JSON object${sample.length > 0 ? ' with members' : ''}`,
-        subject: name,
-        todo: 'write one object per line, or an array of objects',
-      });
+      const what = `no ${place} of the input is a JSON object${sample.length > 0 ? ' with members' : ''}`;
+      const todo = 'write one object per line, or an array of objects';
+      throw new RunError({ code: 'input-empty', what, subject: name, todo });
     },
   };
 }

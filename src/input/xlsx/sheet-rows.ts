@@ -190,12 +190,10 @@ function columnOf(reference: string): number {
     if (!(letter >= 1 && letter <= 26)) break;
     column = column * 26 + letter;
   }
+  const shown = shortName(reference);
   if (column > LAST_SHEET_COLUMN)
-    throw new OverBounds(
-      `cell ${shortName(reference)} is beyond the last column of a sheet, XFD`,
-      FEWER_COLUMNS,
-    );
-  if (column === 0) throw new Error(`it has a cell with the reference ${shortName(reference)}`);
+    throw new OverBounds(`cell ${shown} is beyond the last column of a sheet, XFD`, FEWER_COLUMNS);
+  if (column === 0) throw new Error(`it has a cell with the reference ${shown}`);
   return column - 1;
 }
 

@@ -121,19 +121,16 @@ export function chooseSheet(
   asked: string | undefined,
 ): SheetPart {
   const same = (text: string) => text.trim().toLowerCase();
-  const chosen =
-    asked === undefined
-      ? (sheets.find(({ isHidden }) => !isHidden) ?? sheets[0])
-      : (sheets.find((sheet) => sheet.name === asked) ??
-        sheets.find((sheet) => same(sheet.name) === same(asked)) ??
-        (/^\d+$/.test(asked) ? sheets[Number(asked) - 1] : undefined));
+  const byName = (text: string) =>
+    sheets.find((sheet) => sheet.name === text) ?? sheets.find((sheet) => same(sheet.name) === same(text));
+  const byPosition = (text: string) => (/^\d+$/.test(text) ? sheets[Number(text) - 1] : undefined);
+  const visible = sheets.find(({ isHidden }) => !isHidden) ?? sheets[0];
+  const chosen = asked === undefined ? visible : (byName(asked) ?? byPosition(asked));
   if (chosen !== undefined) return chosen;
-  throw new RunError({
-    code: 'input-empty',
-    what: asked === undefined ? 'the workbook has no sheet with cells' : 'the workbook has no such sheet',
-    subject: asked === undefined ? name : phrase`${name}, ${{ set: { sheet: asked } }}`,
-    todo: sheets.length === 0 ? 'check that this is the right file' : `it has ${listSheets(sheets)}`,
-  });
+  const what = `the workbook has no ${asked === undefined ? 'sheet with cells' : 'such sheet'}`;
+  const subject = asked === undefined ? name : phrase`${name}, ${{ set: { sheet: asked } }}`;
+  const todo = sheets.length === 0 ? 'check that this is the right file' : `it has ${listSheets(sheets)}`;
+  throw new RunError({ code: 'input-empty', what, subject, todo });
 }
 
 const SHEETS_SHOWN = 20;

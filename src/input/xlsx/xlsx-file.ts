@@ -45,15 +45,11 @@ interface SheetSize {
 
 /** Throws ConfigError `usage-invalid` beyond the limits of a sheet. */
 export function assertFitsSheet(path: string, { rows, columns, longCell }: SheetSize): void {
-  const refuse = (most: string, size: string, otherwise: string) =>
-    new ConfigError({
-      code: 'usage-invalid',
-      what: `a ${most}`,
-      subject: `${path} (${size})`,
-      todo: phrase`choose another format, for example ${{ set: { output: 'enriched.csv' } }}, or ${
-        otherwise
-      }; nothing was spent`,
-    });
+  const refuse = (most: string, size: string, otherwise: string) => {
+    const another = phrase`choose another format, for example ${{ set: { output: 'enriched.csv' } }}`;
+    const todo = phrase`${another}, or ${otherwise}; nothing was spent`;
+    return new ConfigError({ code: 'usage-invalid', what: `a ${most}`, subject: `${path} (${size})`, todo });
+  };
   const split = 'split the input';
   if (rows > LAST_SHEET_ROW)
     throw refuse('sheet has at most 1,048,576 rows', `${countText(rows)}, header included`, split);

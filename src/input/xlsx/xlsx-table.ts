@@ -44,14 +44,9 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
   const [top, ...rest] = head;
   if (top === undefined) {
     const after = skipLines > 0 ? phrase` after ${{ set: { skipLines } }}` : '';
-    throw new RunError({
-      code: 'input-empty',
-      subject: phrase`${name}, ${shownSheet}${after}`,
-      todo:
-        book.sheets.length > 1
-          ? phrase`choose another with ${{ setting: 'sheet' }}: ${listSheets(book.sheets)}`
-          : 'check that this is the right file',
-    });
+    const another = phrase`choose another with ${{ setting: 'sheet' }}: ${listSheets(book.sheets)}`;
+    const todo = book.sheets.length > 1 ? another : 'check that this is the right file';
+    throw new RunError({ code: 'input-empty', subject: phrase`${name}, ${shownSheet}${after}`, todo });
   }
   const width = Math.max(...head.map(({ texts }) => texts.length));
   const texts = head.map((row) => padded(row.texts, width));
