@@ -62,7 +62,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'brand-api': 805,
   settings: 2_895,
   notify: 385,
-  input: 8_105,
+  input: 8_005,
   'local-service': 1_675,
   ledger: 1_640,
   engine: 8_780,
@@ -75,7 +75,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   commands: 2_810,
   roots: 360,
 };
-const CEILING_OF_ALL = 55_545;
+const CEILING_OF_ALL = 55_440;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */
