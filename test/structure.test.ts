@@ -67,7 +67,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   ledger: 1_640,
   engine: 8_780,
   worker: 2_050,
-  run: 10_640,
+  run: 10_635,
   app: 990,
   jobs: 4_375,
   library: 1_570,

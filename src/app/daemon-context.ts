@@ -17,7 +17,7 @@ export interface DaemonContext extends Omit<OpenedContext, 'openWorker'> {
   readonly loaded: LoadedSettings;
   /** Null if workers elsewhere do the lookups. */
   readonly worker: SharedWorker | null;
-  /** Lets the worker take chunks; called when the start of the command can no longer fail. */
+  /** Lets the worker take chunks; call it once the command has started without errors. */
   readonly begin: () => Promise<void>;
 }
 

@@ -52,11 +52,7 @@ export async function planCheck(
     const todo = 'name an identifier, for example `brand-enrich ledger check ticker:ACME`';
     if (noted === null) throw new ConfigError(usageProblem('the newest run deferred nothing', account, todo));
     const resuming = `continue it with \`brand-enrich resume ${noted.id}\`, or ${todo}`;
-    throw refusal(
-      'the run whose next identifier would be checked is paused',
-      labelText(noted.label),
-      resuming,
-    );
+    throw refusal('the run that deferred the next identifier is paused', labelText(noted.label), resuming);
   }
   const text = identifierText(identifier);
   return { identifier, text, settings: run?.settings ?? settings, run, ledger };

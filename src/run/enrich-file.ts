@@ -161,7 +161,7 @@ async function write(
   const { waterfall, sort } = request.settings;
   const inWords = (text: Phrase) => sayTo(request.reader, text);
   const { facts } = collector.summary;
-  // Rows whose next column was not looked up any more are deferred, and so need it wanted.
+  // Rows whose next column was never looked up get it as wanted, so that it is deferred.
   if (waterfall && end.type !== 'finished') wantNextCandidates(scan);
   const stopped = stopOf(end) ?? { type: 'stopped' };
   collector.deferRest(stopped);

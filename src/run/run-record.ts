@@ -81,7 +81,7 @@ export async function startRun(
   return started;
 }
 
-/** Performs `work`; if that throws, ends the run in the engine, where it would seem alive. */
+/** Performs `work`; if that throws, ends the run in the engine, which would show it as running. */
 export async function endIfFails<T>(
   { id }: Pick<RunRecord, 'id'>,
   { engine, log, stop }: Pick<EnrichRuntime, 'engine' | 'log' | 'stop'>,

@@ -55,7 +55,7 @@ export function createTerminalView(options: TerminalViewOptions) {
   const notice = (sentence: string) => {
     if (!settings.quiet) warn(sentence);
   };
-  /** Shows a warning once, though every progress event repeats its cause. */
+  /** Shows a warning once, although progress repeats it. */
   const warnOnce = (what: string, sentence: string) => {
     if (!warned.has(what)) warn(sentence);
     warned.add(what);

@@ -6,7 +6,7 @@ import type { RunRecord } from '../../engine/stores/run-store.js';
 import type { ActiveRun } from '../enrich-request.js';
 import { sayHalt } from '../words/say-reason.js';
 
-/** How many answers are judged; more if the last file of the series matched. */
+/** How many answers are judged, and how many if the last file of the series matched. */
 export const FIRST_ANSWERS = 50;
 const FIRST_OF_SERIES = 200;
 
@@ -99,7 +99,7 @@ export function liftHold(
   return keyValues.put(SCOPE, key, LIFTED);
 }
 
-/** Notes whether a run matched, for the next file of its series; a complete one ends its hold. */
+/** Notes if a run matched, for the next file of its series; a complete run lifts its hold. */
 export async function noteMatches(
   { runtime: { engine, series }, run, collector }: ActiveRun,
   isComplete: boolean,

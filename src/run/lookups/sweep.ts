@@ -29,7 +29,7 @@ export interface SweepContext extends ActiveRun {
   } | null;
 }
 
-/** Sweeps without an answer before the rest is deferred, because the queue loses its chunks. */
+/** Sweeps without an answer before the rest is deferred: chunks get lost, or no worker is there. */
 const EMPTY_SWEEPS = 3;
 /** The time between two free looks at a closed account. */
 export const FREE_LOOK_MS = 30_000;

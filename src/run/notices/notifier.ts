@@ -171,7 +171,7 @@ export function createRunNotices(options: {
     const { run, ledger, names, end } = result;
     id = run.id;
     notifier.notifyNearLimit(run.settings.account, ledger, scene().run);
-    // A trial ends as intended, and the person who paused a run knows.
+    // No notice of an intended end: a trial, or a pause by a person.
     const event = end.type === 'declined' || end.type === 'paused' ? null : eventOf(exitCode);
     if (event === null) return;
     const notice = noticeOfReport(event, scene(), report, resolve(names.report));
@@ -204,7 +204,7 @@ export function createRunNotices(options: {
   };
 }
 
-/** Returns null if a person stopped the run, who knows. */
+/** Returns null if a person stopped the run, and so needs no notice. */
 function eventOf(exitCode: ExitCode): NotifyEvent | null {
   if (exitCode === EXIT.done || exitCode === EXIT.someFailed) return 'finish';
   if (exitCode === EXIT.interrupted) return null;

@@ -109,7 +109,7 @@ export function typesOfRows(plan: OutputPlan, rows: Pick<RowSpool, 'records'>): 
   return user.kept.map((at, nth) => (isFilled(at) ? 'text' : commonType(cellTypes[nth] ?? new Set())));
 }
 
-/** Returns the first cell of the user's longer than `most` characters, or null. */
+/** Returns the user's first cell (also of the header) longer than `most` characters, or null. */
 export function longCellIn(plan: OutputPlan, rows: Pick<RowSpool, 'records'>, most: number) {
   const user = userCellsOf(plan);
   const names = [...user.kept.map((at) => plan.allColumns[at] ?? ''), plan.prefix + RAW_COLUMN];

@@ -20,7 +20,7 @@ import {
   type Renderer,
 } from './output-plan.js';
 import { createTypedRenderer, formatsOf } from './render-typed.js';
-import { rawPositionIn, userCellsOf } from './user-cells.js';
+import { rawPositionIn, type UserCells, userCellsOf } from './user-cells.js';
 
 /** Throws ConfigError `column-ours` if our key would overwrite a CSV column in JSON lines. */
 export function createRenderer(plan: OutputPlan): Renderer {
@@ -104,13 +104,10 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
   return renderer;
 }
 
-interface UserPart {
-  /** The number of columns. */
+interface UserPart extends Pick<UserCells, 'carriesRaw'> {
   readonly width: number;
   readonly header: string;
-  /** True if rows may carry text: of an earlier unreadable row, or their own with surplus cells. */
-  readonly carriesRaw: boolean;
-  /** Returns the record without line end, and the quoted cell for that text. */
+  /** Returns the record without line end, and the quoted cell for the text that it carries. */
   read(raw: string): readonly [record: string, carried: string];
 }
 

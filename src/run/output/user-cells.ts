@@ -11,7 +11,7 @@ export interface UserCells {
   readonly kept: readonly number[];
   /** The names of these columns: `column_1` and so on if the input has none. */
   readonly header: readonly TypedCell[];
-  /** True if rows may have the text of an earlier unreadable row, or surplus cells. */
+  /** True if rows may carry text: of an earlier unreadable row, or their own with surplus cells. */
   readonly carriesRaw: boolean;
   /** Returns a cell for each column kept; `carried`: that text, or empty. */
   read(raw: string): { readonly cells: readonly TypedCell[]; readonly carried: string };

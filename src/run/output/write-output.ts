@@ -39,7 +39,7 @@ export interface WriteRequest {
   readonly waiting?: ReaderWait;
 }
 
-/** True if the input has a mark, or is CSV in another encoding, which Excel would expect again. */
+/** True if the input has a mark, or is CSV in another encoding, which Excel assumes without one. */
 function hasMark({ format, input }: WriteRequest['plan']): boolean {
   return format === input.format && (input.hasBom || (format === 'csv' && input.encoding !== 'utf-8'));
 }

@@ -8,7 +8,7 @@ import { UNREPORTED } from '../words/say-reason.js';
 import type { Mark } from './kit/parts.js';
 import type { RunReport } from './report.js';
 
-/** Few rows matched if below this share of the rows to look up. */
+/** The share of matches below which few rows matched. */
 const FEW = 0.1;
 
 /** Returns the mark of a run: its words, and their tone on page and terminal. */
