@@ -22,11 +22,6 @@ export function isSideFile(name: string): boolean {
   return SIDE_FILE.test(name);
 }
 
-/** True for names that are not UTF-8: Node shows them with this sign. */
-export function isMisnamed(name: string): boolean {
-  return name.includes('\ufffd');
-}
-
 /** True for names that almost only tables have. */
 export function isTable(name: string): boolean {
   return /\.(?:csv|tsv|tab|jsonl|ndjson|xlsx|parquet)(?:\.gz)?$/i.test(name);

@@ -10,7 +10,6 @@ import type { Log } from '../core/log.js';
 import {
   FOLDER_SETTINGS_FILE,
   isLeftAlone,
-  isMisnamed,
   isSameFile,
   isSideFile,
   lookAt,
@@ -51,7 +50,8 @@ export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: 
         return (await Promise.all(names.map((each) => lookAtOne(each, name)))).flat();
     }
     if (seen !== null) warnOnce(under === undefined ? name : join(under, name), seen.kind);
-    else if (isMisnamed(name)) await makeReadable(dirname(path), name);
+    // Node shows this sign in names that are not UTF-8.
+    else if (name.includes('\ufffd')) await makeReadable(dirname(path), name);
     return [];
   }
 

@@ -55,24 +55,17 @@ const CHANGED_MS = 5_000;
 const BUG_TRIES = 2;
 const BUG_RETRY_MS = 10_000;
 
-/** Files that would waste money are not retried automatically. */
+/** Files that would waste money are not retried without a person. */
 type ParkReason = Exclude<RunHalt['why'], 'useless' | 'unmatched'>;
-type Failures = Pick<EnrichResult['facts'], 'hasOutage' | 'identifiers'>;
 
-/**
- * Judges a run by its result. `seesQuota` is as in `seesRaisedQuota`; `isTrial`: the cap on its
- * requests is that of its trial.
- */
+interface RunEnd extends Pick<EnrichResult, 'end' | 'isComplete'> {
+  readonly facts: Pick<EnrichResult['facts'], 'hasOutage' | 'identifiers'>;
+  readonly run: Pick<RunRecord, 'id' | 'cancelled' | 'paused'>;
+}
+
+/** Judges a run. `seesQuota`: see `seesRaisedQuota`. `isTrial`: its trial caps the requests. */
 export function verdictOfResult(
-  {
-    end,
-    isComplete,
-    facts,
-    run,
-  }: Pick<EnrichResult, 'end' | 'isComplete'> & {
-    readonly facts: Failures;
-    readonly run: Pick<RunRecord, 'id' | 'cancelled' | 'paused'>;
-  },
+  { end, isComplete, facts, run }: RunEnd,
   parkState: (why: ParkReason) => ParkState,
   { seesQuota = true, isTrial = false }: { readonly seesQuota?: boolean; readonly isTrial?: boolean } = {},
 ): JobEnd {
@@ -112,7 +105,7 @@ export function verdictOfResult(
   }
 }
 
-/** Judges a file by what is ordered; null without an order. `name`: its latest run, or the file. */
+/** Judges a file by its orders; null without one. `name` is its latest run, or the file. */
 export function verdictOfOrders({ cancelled, paused }: Orders, name: string): JobEnd | null {
   if (cancelled !== null) return cancelledEnd(cancelled);
   return paused === null ? null : pausedEnd(paused, name);
@@ -130,26 +123,26 @@ function pausedEnd(order: Order | null, name: string): JobEnd {
   const what = order === null ? 'paused' : pausedText(order);
   const reason = reasonOf(what, [`${next} ${STORED}`], [`brand-enrich resume ${name}`]);
   const pause = order === null ? {} : { pause: { by: order.by.slice(0, 200), at: order.at } };
-  return { type: 'parked', reason, state: { why: 'paused', capMark: null, ...pause } };
+  return parkedForPerson('paused', reason, pause);
 }
 
-function triedEnd({ matched, notFound, failed, deferred }: Failures['identifiers']): JobEnd {
+function triedEnd({ matched, notFound, failed, deferred }: RunEnd['facts']['identifiers']): JobEnd {
   const answered = `${countText(matched)} matched, ${countText(notFound)} not found`;
   const rest = countOf(deferred, 'company waits', 'companies wait');
   const what = `tried first: ${answered}, ${countText(failed)} failed; ${rest} for your approval`;
   const admin = 'Without a dashboard: put the file into the inbox again without the setting try.';
-  return undecided('tried', reasonOf(what, [`${THE_REST} ${STORED}`, RESULTS], [admin]));
+  return parkedForPerson('tried', reasonOf(what, [`${THE_REST} ${STORED}`, RESULTS], [admin]));
 }
 
 function unmatchedEnd(question: string, deferred: number): JobEnd {
   const rest = `${countOf(deferred, 'company waits', 'companies wait')} for your decision.`;
   const advice = settingsAdvice(phrase`${{ choose: 'column', example: 'NAME:KIND' }}`, '');
   const words = [`${rest} ${THE_REST} ${STORED}`, RESULTS];
-  return undecided('unmatched', reasonOf(question, words, [advice]));
+  return parkedForPerson('unmatched', reasonOf(question, words, [advice]));
 }
 
-function undecided(why: ParkState['why'], reason: JobReason): JobEnd {
-  return { type: 'parked', reason, state: { why, capMark: null } };
+function parkedForPerson(why: ParkState['why'], reason: JobReason, pause = {}): JobEnd {
+  return { type: 'parked', reason, state: { why, capMark: null, ...pause } };
 }
 
 const THE_REST = 'To look up the rest, press "Look up the rest" on its page on the dashboard.';
@@ -177,7 +170,7 @@ export function textsForSender(error: BrandEnrichError, folder: string, naming: 
   return { what, subject: subject.replaceAll(`${folder}/`, ''), todo };
 }
 
-/** What happened, where the error does not say it in plain words. */
+/** Plain words for errors whose own words are technical. */
 const PLAIN: Partial<Record<ErrorCode, string>> = {
   'column-doubtful': 'it is unclear which column has the companies',
   'column-unknown': 'this file has no such column',
@@ -189,7 +182,7 @@ const PLAIN: Partial<Record<ErrorCode, string>> = {
   'input-ragged': 'too many rows have more or fewer cells than the table has columns',
 };
 
-/** Judges a file whose processing failed. `tries`: earlier ones. */
+/** Judges a file after an error; `tries` counts earlier attempts. */
 export function verdictOfError(
   error: unknown,
   { folder, file, record }: Pick<Job, 'folder' | 'file'> & { readonly record: Pick<Job['record'], 'run'> },
@@ -205,7 +198,7 @@ export function verdictOfError(
   if (isOurs) {
     const { code } = error;
     const { what, subject, todo } = textsForSender(error, folder);
-    // Where the error says more than its code, that is said.
+    // The own words of an error win if they say more than its code.
     const plain = (error.detail.what === ERROR_CATALOGUE[code] ? PLAIN[code] : null) ?? what;
     // The whole file is read before anything is sent.
     const isFree = /^(?:input|column|usage)-/.test(code) && record.run === null && tries === 0;
@@ -239,7 +232,7 @@ const HEADLINE_AT_MOST = 1_000;
 const beside = (headline: string, details: string) =>
   shortText(details, REASON_AT_MOST - headline.length - '\n\n\n'.length);
 
-/** `words`: paragraphs for the sender; `admin`: for the administrator. */
+/** Builds a reason from paragraphs: `words` for the sender, `admin` for the administrator. */
 function reasonOf(what: string, words: readonly string[], admin: readonly string[] = []): JobReason {
   const headline = shortText(visibleLine(sentenceOf(what)), HEADLINE_AT_MOST);
   const technical = admin.filter((each) => each !== '').join('\n\n');
@@ -258,7 +251,8 @@ function failed(
   return { type: 'failed', reason: reasonOf(what, [advice, cost], settings) };
 }
 
-export const CRASHED = undecided(
+/** The end of a file that may have killed its watcher three times. */
+export const CRASHED = parkedForPerson(
   'crashed',
   reasonOf('The program ended three times while it read this file and no other', [
     'Look at the file, or show it to the administrator of the inbox. To have it read again, press ' +
@@ -291,7 +285,7 @@ const RESULTS =
 /** Values of a settings file of the inbox. */
 export type InboxValues = Extract<Remedy, { set: unknown }>['set'];
 
-/** Returns what an error advises that an inbox may set, one for each alternative. */
+/** Returns the settings that an error advises and an inbox may have, one for each alternative. */
 export function settingsIn(todo: Phrase): InboxValues[] {
   const alternatives = remediesIn(todo).flatMap((remedy) => ('set' in remedy ? [remedy.set] : []));
   const allowed = alternatives.filter((values) => Object.keys(values).every((key) => INBOX_KEYS.has(key)));

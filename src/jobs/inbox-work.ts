@@ -187,14 +187,14 @@ function createRetryChoice(folder: string, context: DaemonContext, account: Acco
 
   async function readOwnSettings(jobs: readonly Job[]): Promise<ReadonlyMap<string, RunSettings>> {
     const limit = pLimit(READ_AT_ONCE);
-    const read = async ({ folder: at, path, record }: Job): Promise<[string, RunSettings][]> => {
+    const found = new Map<string, RunSettings>();
+    const read = async ({ folder: at, path, record }: Job) => {
       const paths = [...settingsFilesOf(folder, record.under), sideFileOf(path)];
-      return readFolderSettings(paths, loaded).then(
-        (settings) => [[at, runSettingsOf(settings, service)]],
-        () => [],
-      );
+      const settings = await readFolderSettings(paths, loaded).catch(() => null);
+      if (settings !== null) found.set(at, runSettingsOf(settings, service));
     };
-    return new Map((await Promise.all(jobs.map((job) => limit(read, job)))).flat());
+    await Promise.all(jobs.map((job) => limit(read, job)));
+    return found;
   }
 
   /** Chooses the waiting files that may continue now. */

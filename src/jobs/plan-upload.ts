@@ -1,7 +1,7 @@
-/** What the inbox would do with an uploaded file, and what that would cost. Nothing is spent. */
+/** Plans of uploaded files: what the inbox would do with them, and the cost. Nothing is spent. */
 import pLimit from 'p-limit';
 import type { DaemonContext } from '../app/daemon-context.js';
-import { BrandEnrichError, ConfigError, RunError, readingStopped } from '../core/errors.js';
+import { BrandEnrichError, ConfigError, RunError, readingStopped, usageProblem } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import type { TableFormat } from '../core/table.js';
 import type { RunSettings } from '../engine/stores/run-store.js';
@@ -22,12 +22,12 @@ import {
   readOwnSettings,
   settingsFilesOf,
 } from './inbox-folder-settings.js';
-import { type InboxValues, settingsIn, textsForSender } from './inbox-verdict.js';
+import { settingsIn, textsForSender } from './inbox-verdict.js';
 
 /** Settings by their keys, as in a settings file of the inbox. */
 export type Choice = Readonly<Record<string, string | readonly string[]>>;
 
-/** The value of a select with which the program chooses the column. */
+/** The value of a select that lets the program choose the column. */
 export const ANY_COLUMN = 'any';
 
 /**
@@ -54,14 +54,14 @@ export function choiceOf(fields: URLSearchParams): Choice {
     delete choice.fill;
   }
   const chosen = pick === '' || pick === ANY_COLUMN ? choice : { column: [pick], ...choice };
-  // Sorted, so that equal choices are written alike.
+  // Sorted, so that equal choices have equal texts.
   return Object.fromEntries(Object.entries(withKindApart(chosen)).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Names of columns and values may contain commas. */
 const isList = (key: string) => ['column', 'where', 'fill', 'fillOver'].includes(key);
 
-/** The kind of a single column by its own key, where another choice of kind replaces it. */
+/** Moves the kind of a single column to its own key, unless another kind is chosen. */
 function withKindApart(choice: Choice): Choice {
   const [column, ...others] = typeof choice.column === 'object' ? choice.column : [];
   const kind = IDENTIFIER_KINDS.find((each) => column?.endsWith(`:${each}`));
@@ -69,21 +69,15 @@ function withKindApart(choice: Choice): Choice {
   return { kind, ...choice, column: [column.slice(0, -kind.length - 1)] };
 }
 
-/** Returns a choice as fields of a form or an address. */
-export function fieldsOf(choice: Choice): [key: string, value: string][] {
+/** Returns settings as fields of a form or an address. Pure. */
+export function fieldsOf(choice: Readonly<Record<string, unknown>>): [key: string, value: string][] {
   return Object.entries(choice).flatMap(([key, value]) =>
-    [value].flat().map((each): [string, string] => [key, each]),
+    [value].flat().map((each): [string, string] => [key, String(each)]),
   );
 }
 
-/** A column of the table, and its first values. */
+/** A column of the table with its first values. */
 export type ShownColumn = Readonly<{ name: string; values: readonly string[] }>;
-
-/** Why a file cannot be read so, or cannot be planned, in words for a page. */
-interface Refusal extends Pick<BrandEnrichError, 'code' | 'what' | 'subject' | 'todo'> {
-  /** Alternatives that would help. */
-  readonly remedies: readonly InboxValues[];
-}
 
 /** Returns what a half filled in condition on rows lacks, or null. Pure. */
 export function halfCondition({
@@ -106,7 +100,7 @@ type PlanContext = Pick<DaemonContext, 'loaded' | 'service' | 'engine' | 'stateF
 
 const VALUES_SHOWN = 5;
 
-/** Throws errors that are bugs or outages, and `InterruptedError` when it is stopped. */
+/** Plans a file. Throws bugs and outages, and `InterruptedError` after a stop. */
 async function planUpload({ root, folder, path, under }: Draft, choice: Choice, context: PlanContext) {
   const { loaded, service, engine, stateFolder, stop } = context;
   const reading = {
@@ -150,7 +144,7 @@ async function planUpload({ root, folder, path, under }: Draft, choice: Choice, 
     }
   }
 
-  /** Requests per second of all workers; null without a pace. */
+  /** Returns the requests per second of all workers, or null without a pace. */
   async function rateOf({ account, maxRate }: RunSettings): Promise<number | null> {
     const { pace } = await engine.ledger.show(account);
     const rate = Math.min(pace.rate ?? Number.POSITIVE_INFINITY, maxRate ?? Number.POSITIVE_INFINITY);
@@ -160,7 +154,7 @@ async function planUpload({ root, folder, path, under }: Draft, choice: Choice, 
   try {
     let settings = await readFolderSettings(settingsFilesOf(root, under), loaded);
     const own = await readOwnSettings(sideFileOf(path));
-    // A chosen cap replaces an earlier one of the file, as it does when the file is started.
+    // As at a start, a chosen cap replaces an earlier one of the file.
     const kept = Object.entries(own?.values ?? {}).filter(([key]) => !Object.hasOwn(choice, key));
     const half = halfCondition(choice);
     const { where: _, ...whole } = choice;
@@ -170,19 +164,13 @@ async function planUpload({ root, folder, path, under }: Draft, choice: Choice, 
     ];
     for (const file of given) settings = applyFolderSettings(file, { ...loaded, settings });
     const found = await planAs(settings);
-    if (half !== null) {
-      const what = 'the condition on rows is half filled in';
-      const refusal: Refusal = { code: 'usage-invalid', what, ...half, remedies: [] };
-      return { reading, found: null, refusal };
-    }
+    if (half !== null)
+      throw new ConfigError(usageProblem('the condition on rows is half filled in', half.subject, half.todo));
     return { reading, found, refusal: null };
   } catch (error) {
     if (!(error instanceof BrandEnrichError) || stop.aborted) throw error;
-    const refusal: Refusal = {
-      code: error.code,
-      ...textsForSender(error, folder, namingFor('page')),
-      remedies: settingsIn(error.detail.todo),
-    };
+    const texts = textsForSender(error, folder, namingFor('page'));
+    const refusal = { code: error.code, ...texts, remedies: settingsIn(error.detail.todo) };
     return { reading, found: null, refusal };
   }
 }
@@ -192,24 +180,24 @@ interface Planning {
   result: UploadPlan | null;
   endedAt: number | null;
   askedAt: number;
-  /** Ends it: its page was left. */
+  /** Ends the planning when its page was left. */
   readonly left: AbortController;
 }
 
-/** A plan is looked at again and again; what it read does not change, but the account does. */
+/** A plan is made anew after this time, since the account changes. */
 const FRESH_MS = 30_000;
 const KEPT = 50;
-/** Large files must not fill memory and processors together. */
+/** More large files at once could fill the memory. */
 const AT_ONCE = 2;
-/** A page that waits for its plan asks again every few seconds. */
+/** A page that waits for its plan asks more often. */
 const LEFT_MS = 15_000;
 
-/** The key of a plan. A failed file that was corrected in place counts as another file. Pure. */
+/** Returns the key of a plan; a file that was changed in place has another key. Pure. */
 export function planKey({ id, size, changedAt }: Draft, choice: Choice): string {
   return [id, size, changedAt, JSON.stringify(choice)].join(' ');
 }
 
-/** Plans, two at once. One that no page waits for any more ends, or does not begin. */
+/** Creates plans, two at once; a plan ends when no page waits for it. */
 export function createUploadPlans(context: PlanContext & Pick<DaemonContext, 'clock'>) {
   const { clock } = context;
   const limit = pLimit(AT_ONCE);
@@ -247,7 +235,7 @@ export function createUploadPlans(context: PlanContext & Pick<DaemonContext, 'cl
   }
 
   return {
-    /** Returns a plan that is not old, or the one that is being made. Rejects as `planUpload`. */
+    /** Returns a fresh plan, or the one being made. Rejects as `planUpload`. */
     plan(upload: Draft, choice: Choice): Promise<UploadPlan> {
       const key = planKey(upload, choice);
       const found = known.get(key);
@@ -265,7 +253,7 @@ export function createUploadPlans(context: PlanContext & Pick<DaemonContext, 'cl
       });
       applyFolderSettings({ path: 'this request', values }, { ...loaded, settings });
     },
-    /** Returns the last one that was made, or null. */
+    /** Returns the last plan that was made, or null. */
     made: (upload: Draft, choice: Choice): UploadPlan | null =>
       known.get(planKey(upload, choice))?.result ?? null,
   };

@@ -37,6 +37,7 @@ import {
   readRecord,
   writeRecord,
 } from './job-folder.js';
+import { fieldsOf } from './plan-upload.js';
 import type { Uploads } from './uploads.js';
 
 /** Two pages may start the same file. */
@@ -268,10 +269,7 @@ export async function sendAgain(uploads: Uploads, found: FoundFile) {
   const kept = Object.entries({ ...(await ownValues(side)), ...KEEPING }).filter(
     ([key]) => INBOX_KEYS.has(key) && !OF_ITS_RUN.includes(key),
   );
-  const fields = kept.flatMap(([key, value]) =>
-    [value].flat().map((each): [string, string] => [key, String(each)]),
-  );
-  return { upload, fields };
+  return { upload, fields: fieldsOf(Object.fromEntries(kept)) };
 }
 
 function stays(subject: string, why: string, todo: string): ConfigError {

@@ -104,9 +104,9 @@ export function createScheduleBook(
   }
 
   async function forget(entry: Pick<ScheduleEntry, 'queue' | 'name'>): Promise<void> {
-    await keyValues.remove(SCOPES.schedule, keyOf(entry), null);
-    await scheduledJobs.remove(entry.queue, entry.name);
     const key = keyOf(entry);
+    await keyValues.remove(SCOPES.schedule, key, null);
+    await scheduledJobs.remove(entry.queue, entry.name);
     for (const scope of [SCOPES.runs, SCOPES.passed]) await keyValues.remove(scope, key, null);
     await runs.resume(scheduleOwner(key));
   }
