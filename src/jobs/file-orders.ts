@@ -1,7 +1,4 @@
-/**
- * Orders of people. The engine keeps them; a pause is also in the record of its file, so it holds
- * until a later resume even if the engine forgot it.
- */
+/** Orders of people, in the engine. Records keep pauses too, which an emptied engine gets back. */
 import { hostname } from 'node:os';
 import type { Engine } from '../engine/engine.js';
 import type { OrderEnd, Orders } from '../engine/stores/run-store.js';

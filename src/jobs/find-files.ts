@@ -43,6 +43,7 @@ export interface JobFile {
 /** A folder of a job; `record` is null if it cannot be read. */
 interface Listed {
   readonly id: string;
+  readonly root: string;
   readonly inbox: number;
   readonly place: Place;
   readonly folder: string;
@@ -55,7 +56,7 @@ export type FoundFile = Awaited<ReturnType<typeof readFound>>;
 /** A sent or failed file that a person can start. */
 export type Draft = FoundFile & { readonly file: string };
 
-async function readFound(root: string, { id, inbox, place, folder, record }: Listed) {
+async function readFound({ id, root, inbox, place, folder, record }: Listed) {
   const names = await plainNamesIn(folder);
   const known = await readRecord(folder).catch(() => null);
   // A killed start may have renamed a draft before it wrote the record.
@@ -133,7 +134,7 @@ export function createFileFinder(roots: readonly string[]) {
       const record = isSame ? before.record : await limit(() => readNoted(folder).catch(() => null));
       if (record !== null && (place === 'done' || place === 'failed'))
         there.set(folder, { changedAt, record });
-      return { id: record?.id ?? derivedId(folder), inbox, place, folder, record };
+      return { id: record?.id ?? derivedId(folder), root, inbox, place, folder, record };
     };
     const folders = (await foldersIn(root, place)).filter(isAsked);
     const listed = await Promise.all(folders.map(read));
@@ -151,12 +152,10 @@ export function createFileFinder(roots: readonly string[]) {
     return listed.flat();
   }
 
-  const read = (listed: Listed) => readFound(roots[listed.inbox] ?? '', listed);
-
   async function findNow(id: string, run: string | null): Promise<FoundFile | null> {
     const chosen = chosenOf(await list(), id, run);
     if (chosen === undefined) return null;
-    const found = await read(chosen);
+    const found = await readFound(chosen);
     return (await lookAt(chosen.folder)) === null ? null : found;
   }
 
@@ -172,13 +171,13 @@ export function createFileFinder(roots: readonly string[]) {
     /** Returns a draft or failed file; null once it was started, discarded or removed. */
     async findDraft(id: string): Promise<Draft | null> {
       const listed = chosenOf(await list(['drafts', 'failed']), id, null);
-      const found = listed === undefined ? null : await read(listed);
+      const found = listed === undefined ? null : await readFound(listed);
       return found !== null && isDraft(found) ? found : null;
     },
 
     /** Lists files that were sent and not started, newest first. */
     async listDrafts(): Promise<Draft[]> {
-      const drafts = await Promise.all((await list(['drafts'])).map(read));
+      const drafts = await Promise.all((await list(['drafts'])).map(readFound));
       return drafts.filter(isDraft).sort((a, b) => b.changedAt - a.changedAt);
     },
 
@@ -206,7 +205,7 @@ export function createFileFinder(roots: readonly string[]) {
       const ofInbox = roots.map(async (_, inbox) => {
         const its = all.filter((each) => each.inbox === inbox);
         its.sort((a, b) => endedAtOf(b.folder) - endedAtOf(a.folder));
-        const files = await Promise.all(its.slice(0, FAILED_SHOWN).map((each) => limit(read, each)));
+        const files = await Promise.all(its.slice(0, FAILED_SHOWN).map((each) => limit(readFound, each)));
         const cancelled = its.filter(({ record }) => record?.reason?.code === CANCELLED).length;
         return { count: its.length, cancelled, files };
       });
@@ -290,10 +289,7 @@ export interface ParkedJob extends Job {
 /** The state of a job that a person moved to `waiting/`. */
 const FOR_ACCOUNT: ParkedJob['parked'] = { at: 0, since: 0, state: { why: 'limit', capMark: null } };
 
-/**
- * Lists the jobs in `waiting/`, oldest try first; jobs that may have killed a watcher come last.
- * Adds folders without a record to `unclear`.
- */
+/** Lists waiting jobs, suspects last, else oldest try first; adds unreadable ones to `unclear`. */
 export async function listWaiting(waiting: string, unclear: string[] = []): Promise<ParkedJob[]> {
   const limit = pLimit(AT_ONCE);
   const readParked = async (folder: string): Promise<ParkedJob[]> => {

@@ -47,10 +47,7 @@ export function settingsFilesOf(root: string, under = ''): string[] {
   return folders.map((folder) => join(folder, FOLDER_SETTINGS_FILE));
 }
 
-/**
- * Adds the settings of the existing files among `paths`; later files win. Throws one
- * `ConfigError` (`usage-invalid`) for all wrong keys and values of a file.
- */
+/** Adds settings files; later ones win. Throws one `ConfigError` for all faults of a file. */
 export async function readFolderSettings(paths: readonly string[], base: LoadedSettings): Promise<Settings> {
   let { settings } = base;
   for (const path of paths) {

@@ -22,10 +22,9 @@ export type InboxFolders = Readonly<Record<(typeof PLACES)[number] | 'root', str
 export type WatcherFolders = InboxFolders & { readonly own: string };
 
 /**
- * Makes the missing folders of an inbox, and `folder` itself if it is new; later it may be a share
- * that is away. Throws RunError: `input-missing` without `folder`; `output-unwritable` if one
- * of the five cannot be made, is a link, or is on another file system, where no file could move in
- * one step.
+ * Makes the missing folders of an inbox, and `folder` only if `isNew`: later it may be a share that
+ * is away. Throws RunError: `input-missing` without `folder`; `output-unwritable` for a folder that
+ * cannot be made, is a link, or is on another file system, where no file moves in one step.
  */
 export async function openFolders(folder: string, isNew = false): Promise<InboxFolders> {
   let root: string;

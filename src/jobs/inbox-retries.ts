@@ -33,10 +33,7 @@ const AHEAD_EVERY_MS = 45_000;
 /** The ledger's own interval between probes. */
 const PROBE_EVERY_MS = 60_000;
 
-/**
- * Divides parked files by their orders. `ordered` files are taken now: to end, to wait for another
- * reason, or to continue at a person's request. `others` may be retried. Pure.
- */
+/** Divides parked files: `ordered` ones are taken now, `others` may be retried. Pure. */
 export function followOrders(parked: readonly ParkedJob[], orders: readonly Orders[]) {
   const ordered: ParkedJob[] = [];
   const others: ParkedJob[] = [];

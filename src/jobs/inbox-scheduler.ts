@@ -1,7 +1,4 @@
-/**
- * The scheduler of one watcher: begins parked files, then files from the inbox, while it has room,
- * and moves each to the place of its end.
- */
+/** The scheduler of one watcher: which file begins next, and where each goes at its end. */
 import { basename } from 'node:path';
 import type { DaemonContext } from '../app/daemon-context.js';
 import type { ParkedJob } from './find-files.js';

@@ -1,7 +1,4 @@
-/**
- * Processes the files of an inbox: each is a run with the settings of its folder, on an engine and
- * a worker that all files share. Nothing here rejects.
- */
+/** The runs of an inbox's files, on an engine and a worker that all share. Nothing here rejects. */
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';

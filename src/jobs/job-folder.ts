@@ -180,10 +180,7 @@ export async function take(folders: WatcherFolders, from: string): Promise<Job |
 /** Time since the last change after which nobody copies into a folder any more. */
 const COPY_MS = 60_000;
 
-/**
- * Moves a waiting folder without a record to `failed/`. Returns false while somebody may be copying
- * into it. `now` is by the file system's clock.
- */
+/** Moves a folder without a record to `failed/`; returns false while it may still be copied. */
 export async function failUnclear(folders: WatcherFolders, folder: string, now: number): Promise<boolean> {
   const { mtimeMs = now } = (await lookAt(folder)) ?? {};
   if (now - mtimeMs < COPY_MS || (await readNoted(folder)) !== null) return false;

@@ -52,10 +52,7 @@ async function markAll(): Promise<void> {
   for (const reader of readers) await mark(reader, readers.size === 1 ? 'alone' : 'with others');
 }
 
-/**
- * Waits until a file may be read; the returned function ends the reading. Suspects and long files
- * are not read together; other files do not wait.
- */
+/** Waits while suspects and long files would be read together; returns the end of the reading. */
 export async function beginReading({ folder, path, record }: Job): Promise<() => Promise<void>> {
   const isSuspect = record.deaths !== undefined;
   const isLong = isSuspect || (await mayTakeLong(path));

@@ -209,10 +209,7 @@ function withCaps(values: ConfigFile['values'], caps: GivenCaps): ConfigFile['va
   return Object.fromEntries(all.filter(([, value]) => value !== null));
 }
 
-/**
- * Continues a file that waits for a person: with the rest after its first answers, or with these
- * caps. Throws `ConfigError` if the file no longer waits for a person.
- */
+/** Continues a file that waits for a person. Throws `ConfigError` if it no longer does. */
 export async function goOn(root: string, folder: string, caps: GivenCaps = {}): Promise<JobRecord> {
   const gone = () => stays(basename(folder), 'it does not wait for that any more', 'reload the page');
   const went = await oneAtATime(async () => {

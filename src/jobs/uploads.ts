@@ -61,9 +61,8 @@ export function createUploads(
     },
 
     /**
-     * Keeps a whole body as a draft. Throws `ConfigError` for a wrong name or inbox,
-     * `RunError` (`disk-low`, `output-unwritable`, `input-changed` for a short body), and what
-     * `body` throws.
+     * Keeps a body as a draft. Throws `ConfigError` for a wrong name or inbox, `RunError` for a
+     * short body or a faulty disk, and what `body` throws.
      */
     async receive(
       asked: Pick<JobRecord, 'under' | 'sentBy'> & { inbox: number; name: string; length: number | null },

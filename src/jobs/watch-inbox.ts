@@ -33,10 +33,7 @@ const LOOK_LEAST_MS = 200;
 /** Interval of looks while known files wait for a place, which a smaller new file may get. */
 const LOOK_BESIDE_MS = 1_000;
 
-/**
- * Watches `folder` until `stop`, or until the service refused the credentials; then puts files
- * back. Throws what `openFolders` throws at the start.
- */
+/** Watches `folder` until `stop` or refused credentials. Throws what `openFolders` throws. */
 export function watchInbox(context: DaemonContext, folder: string): Promise<'stopped' | 'refused'> {
   return withReleasers(async (releasers) => {
     const { clock, log, stop, loaded } = context;
@@ -170,11 +167,9 @@ const DEAD_AFTER_MS = 24_000;
 const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 const OVERWRITE = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK;
 
-/**
- * Writes the heartbeat; returns its time in ms by the file system's clock. Makes the folder of the
- * watcher, but none above it, since those may be on an unmounted share.
- */
+/** Writes the heartbeat of a watcher; returns its time in ms by the file system's clock. */
 export async function touchHeartbeat(own: string): Promise<number> {
+  // Makes no folder above its own: the share may not be mounted.
   await mkdir(own).catch((error: unknown) => {
     if (!isErrorCode(error, 'EEXIST')) throw error;
   });
@@ -185,10 +180,7 @@ export async function touchHeartbeat(own: string): Promise<number> {
   return (await lstat(path)).mtimeMs;
 }
 
-/**
- * True if the heartbeat of a watcher (or its folder, without one) is old, or if its process ran on
- * this machine and has ended. `now` is the time of our own heartbeat, by the same clock.
- */
+/** True if a watcher's heartbeat is old or its process has ended. `now` is by the same clock. */
 export async function isDead(watcherFolder: string, now: number): Promise<boolean> {
   const path = join(watcherFolder, HEARTBEAT_FILE);
   const seen = (await lookAt(path)) ?? (await lookAt(watcherFolder));

@@ -1,7 +1,4 @@
-/**
- * The schedules that a machine knows: its own, which its files define, and those of others. Entries
- * in the engine are for display; they decide neither what runs nor where.
- */
+/** The schedules that a machine knows. Entries in the engine are for display and decide nothing. */
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { orderDocument } from '../../app/account-status.js';

@@ -1,7 +1,6 @@
 /**
- * The schedules of this machine: one private file for each in the state folder, so a writer of the
- * engine decides on no command or path. Beside them are a random id, which names the machine's
- * queue of ticks, and the last begun tick of each schedule. Moments are in ms.
+ * The schedules of this machine in private files, so a writer of the engine decides on no command
+ * or path; their last begun ticks; and a random id, which names the queue of ticks.
  */
 import { randomBytes } from 'node:crypto';
 import { link, readdir, rm } from 'node:fs/promises';

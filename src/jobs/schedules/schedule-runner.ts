@@ -204,10 +204,7 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
   };
 }
 
-/**
- * Returns the moment in the names of outputs: the due time, or now if that is not after the last
- * run and the addition of the schedule, since a forged time would overwrite older files. Pure.
- */
+/** Returns the moment in names of outputs: when due, or now if that could overwrite files. Pure. */
 export function stampOf(
   dueAt: number | null,
   { addedAt }: Pick<Schedule, 'addedAt'>,

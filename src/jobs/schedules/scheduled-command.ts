@@ -36,10 +36,7 @@ interface NewSchedule extends Pick<Schedule, 'name' | 'catchesUp'> {
   readonly argv: readonly string[];
 }
 
-/**
- * Reads a schedule whose paths are relative to `folder`; `naming` is for cron and zone. Throws a
- * ConfigError for all problems, or what `load` throws.
- */
+/** Reads a schedule; paths are relative to `folder`. Throws ConfigError, or what `load` throws. */
 export function readSchedule(
   { name, cron, tz: zone, catchesUp, argv }: NewSchedule,
   folder: string,

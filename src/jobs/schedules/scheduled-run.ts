@@ -89,8 +89,6 @@ export async function createHostedScheduleRunner(opened: ScheduleHost): Promise<
   };
 }
 
-type Executed = ReturnType<ScheduleRunnerOptions['execute']>;
-
 /** Opens a notifier that stays until the next run of the schedule, to retry deliveries. */
 async function notifierOf(
   name: string,
@@ -106,11 +104,7 @@ async function notifierOf(
   return notifier;
 }
 
-async function runScheduled(
-  work: ScheduledWork,
-  host: ScheduleHost,
-  notifiers: Map<string, Notifier>,
-): Executed {
+async function runScheduled(work: ScheduledWork, host: ScheduleHost, notifiers: Map<string, Notifier>) {
   const { schedule, stop } = work;
   const { clock } = host;
   const settings = await settingsOf(work, host);
@@ -139,7 +133,7 @@ function enrichScheduled(
   settings: Settings,
   notices: RunNotices,
   host: ScheduleHost,
-): Executed {
+): ReturnType<ScheduleRunnerOptions['execute']> {
   return withReleasers(async (releasers) => {
     const { log, graceMs, daemon } = host;
     const stateFolder = settings.state;
