@@ -178,15 +178,15 @@ function readBrand(result: Answered): Meaning {
 /** Reads error code and sender from `x-bf-error` or the body's `error`. */
 function readError({ headers, body, incomplete }: Answered) {
   const object = body.length > 65_536 ? null : parseObject(withoutBom(body).toString('utf8'));
-  const named = headers['x-bf-error'] ?? object?.error;
-  const isCode = typeof named === 'string' && /^[A-Za-z0-9_.-]{1,64}$/.test(named);
+  const errorCode = headers['x-bf-error'] ?? object?.error;
+  const isCode = typeof errorCode === 'string' && /^[A-Za-z0-9_.-]{1,64}$/.test(errorCode);
   const { quota, used } = object ?? {};
   const isOwn = hasUsage(headers) || isCode;
   // An incomplete body may be an object.
   const isObject = incomplete !== null || object !== null;
   const evidence: Evidence = isOwn ? 'own' : isObject ? 'object' : 'none';
   return {
-    code: isCode ? named.toLowerCase() : null,
+    code: isCode ? errorCode.toLowerCase() : null,
     evidence,
     // Some services send this with or without a code: `{"message":"...","quota":250,"used":251}`.
     isUsedUp: typeof quota === 'number' && typeof used === 'number' && used >= quota,

@@ -34,7 +34,7 @@ function assertLeft(folder: string, left: number, bytes: number): void {
 }
 
 /** Bytes on disk that inputs take while they are processed, by disk and by the input's name. */
-const kept = new Map<number | null, Map<string, number>>();
+const bytesByInput = new Map<number | null, Map<string, number>>();
 
 /** Returns the number of the folder's disk; null if there is no such folder. */
 const diskOf = (folder: string) => attempt(() => statSync(folder).dev, null);
@@ -68,10 +68,10 @@ export class KeptContent {
 
   #count(bytes: number): void {
     this.#bytes += bytes;
-    const inputs = kept.get(this.#disk) ?? new Map<string, number>();
+    const inputs = bytesByInput.get(this.#disk) ?? new Map<string, number>();
     const all = (inputs.get(this.input) ?? 0) + bytes;
-    if (all > 0) kept.set(this.#disk, inputs.set(this.input, all));
-    else if (inputs.delete(this.input) && inputs.size === 0) kept.delete(this.#disk);
+    if (all > 0) bytesByInput.set(this.#disk, inputs.set(this.input, all));
+    else if (inputs.delete(this.input) && inputs.size === 0) bytesByInput.delete(this.#disk);
   }
 }
 
@@ -88,7 +88,7 @@ export function assertContentRoom(input: string, folder: string, bytes = 0): voi
 function assertRoomOn(disk: number | null, input: string, folder: string, bytes = 0): void {
   const left = leftOf(attempt(() => statfsSync(folder), null));
   if (left - bytes >= LEAST_DISK_BYTES) return;
-  const inputs = kept.get(disk) ?? new Map<string, number>();
+  const inputs = bytesByInput.get(disk) ?? new Map<string, number>();
   const own = (inputs.get(input) ?? 0) + bytes;
   const all = [...inputs.values()].reduce((sum, each) => sum + each, bytes);
   if (!isToBlame({ left: left - bytes, own, all })) assertLeft(folder, left, bytes);

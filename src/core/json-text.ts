@@ -65,7 +65,7 @@ export function cellOfJson(value: string): string {
 
 /** Removes members from a text; `members` must be all of {@link membersOf}. */
 export function cutMembers(text: string, members: readonly Member[], isCut: (member: Member) => boolean) {
-  let kept = '';
+  let remainder = '';
   let from = 0;
   let hasKept = false;
   for (const [index, member] of members.entries()) {
@@ -74,10 +74,10 @@ export function cutMembers(text: string, members: readonly Member[], isCut: (mem
       continue;
     }
     const next = members[index + 1];
-    kept += text.slice(from, hasKept ? member.comma : member.keyStart);
+    remainder += text.slice(from, hasKept ? member.comma : member.keyStart);
     from = !hasKept && next ? next.keyStart : member.valueEnd;
   }
-  return kept + text.slice(from);
+  return remainder + text.slice(from);
 }
 
 /** Adds a member before the closing brace; returns null if the text does not end with one. */

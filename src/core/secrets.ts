@@ -33,14 +33,14 @@ function literal(text: string): string {
 
 /** A shorter secret (`test`) may be part of a file or host name in our texts. */
 const SHORTEST_KEPT = 16;
-const kept = new Set<string>();
+const keptSecrets = new Set<string>();
 let redactKept: Redact = (text) => text;
 
 /** Makes {@link withoutSecrets} remove this secret from now on, if it has 16 characters. */
 export function keepSecret(secret: string): void {
-  if (secret.length < SHORTEST_KEPT || kept.has(secret)) return;
-  kept.add(secret);
-  redactKept = createRedact([...kept]);
+  if (secret.length < SHORTEST_KEPT || keptSecrets.has(secret)) return;
+  keptSecrets.add(secret);
+  redactKept = createRedact([...keptSecrets]);
 }
 
 /** Removes all kept secrets from a text. */

@@ -73,10 +73,10 @@ const anyObject = fitting<Record<string, unknown>>((value) => typeof value === '
 export function object<F extends Fields>(fields: F): Shape<ObjectOf<F>> {
   const shapes = Object.entries(fields);
   return (value) => {
-    const given = anyObject(value);
+    const members = anyObject(value);
     const checked: Record<string, unknown> = {};
     for (const [name, shape] of shapes) {
-      const each = shape(given[name]);
+      const each = shape(members[name]);
       if (each !== undefined) checked[name] = each;
     }
     return checked as ObjectOf<F>;

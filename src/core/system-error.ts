@@ -150,16 +150,16 @@ export function systemWords(error: unknown): string {
 const KINDS: Readonly<Record<string, FaultKind>> = { ENOTFOUND: 'lasting', ECONNREFUSED: 'refused' };
 
 function wordsOf(error: Error, detail: SystemDetail, code: string): string {
-  const named = detail.hostname ?? detail.address;
-  const host = named === undefined ? '' : ` ${named}`;
+  const hostName = detail.hostname ?? detail.address;
+  const host = hostName === undefined ? '' : ` ${hostName}`;
   const port = detail.port === undefined ? '' : `:${detail.port}`;
   if (code === 'ENOTFOUND') return `the host${host} does not exist`;
   if (code === 'EAI_AGAIN') return `the name${host} cannot be resolved now`;
   if (code === 'ECONNREFUSED')
     return host === '' ? 'the connection was refused' : `nothing listens at${host}${port}`;
   // An error that names a path is about a file or a socket file, not about the network.
-  const known = (detail.path === undefined && CONNECTIONS[code]) || FILES[code]?.[0];
-  if (known !== undefined) return known;
+  const words = (detail.path === undefined && CONNECTIONS[code]) || FILES[code]?.[0];
+  if (words !== undefined) return words;
   const cause = error.cause instanceof Error ? ` (${systemWords(error.cause)})` : '';
   return `${error.message || code}${cause}`;
 }

@@ -100,8 +100,8 @@ const shownByCode = new Map<string, MomentShown | null>();
 
 /** Returns whether a number format shows date and time; null if it shows a number or a duration. */
 export function momentShown(code: string): MomentShown | null {
-  const known = shownByCode.get(code);
-  if (known !== undefined) return known;
+  const cached = shownByCode.get(code);
+  if (cached !== undefined) return cached;
   // Quoted texts, escapes, padding, colours and conditions say nothing about dates.
   const [first = ''] = code
     .replace(/AM\/PM|A\/P/gi, 'h')

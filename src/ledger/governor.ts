@@ -131,13 +131,13 @@ export class SharedGovernor {
     if (signal.aborted || this.#closing.signal.aborted) return null;
     this.#period = period;
     const permit = this.#newPermit();
-    const given = await new Promise<PermitAnswer | null>((answer) => {
+    const reply = await new Promise<PermitAnswer | null>((answer) => {
       this.#looks.push({ request: { permit, ...look }, answer });
       this.#plan();
     });
-    if (given?.answer !== 'granted' || this.state === null) return null;
+    if (reply?.answer !== 'granted' || this.state === null) return null;
     try {
-      await this.#slots.await(given.waitMs, this.state, signal);
+      await this.#slots.await(reply.waitMs, this.state, signal);
       return permit;
     } catch {
       this.#giveBack(permit);
@@ -274,14 +274,14 @@ export class SharedGovernor {
       const settle = request.settle.filter(({ permit }) => !left.has(permit));
       const together = answers.filter(({ state }) => state === 'exchange');
       try {
-        const given = await ledger.exchange(
+        const reply = await ledger.exchange(
           { ...request, settle },
           together.map(({ outcome }) => outcome),
         );
-        const { recordedAt } = given;
+        const { recordedAt } = reply;
         if (recordedAt !== null) for (const answer of together) answer.store(recordedAt);
         this.#isDown = false;
-        return given;
+        return reply;
       } catch (error) {
         const { account } = request;
         log.warn({ err: error, account }, 'the ledger does not answer; no requests until it does');
@@ -348,13 +348,13 @@ export class SharedGovernor {
     const answers = new Map(permits.map((permit) => [permit.permit, permit]));
     let denial: Denial | undefined;
     for (const waiter of waiters) {
-      const given = answers.get(waiter.permit);
-      if (given?.answer === 'granted') {
-        if (this.#waiters.has(waiter)) this.#waiters.answer(waiter, this.#grant(waiter, given, state));
+      const reply = answers.get(waiter.permit);
+      if (reply?.answer === 'granted') {
+        if (this.#waiters.has(waiter)) this.#waiters.answer(waiter, this.#grant(waiter, reply, state));
         else this.#giveBack(waiter.permit);
-      } else if (given?.answer === 'queued') this.#waiters.delay(waiter, now + QUEUED_MS);
-      else if (given?.answer === 'lost' || given?.answer === 'attempts_exhausted')
-        this.#waiters.answer(waiter, { type: given.answer });
+      } else if (reply?.answer === 'queued') this.#waiters.delay(waiter, now + QUEUED_MS);
+      else if (reply?.answer === 'lost' || reply?.answer === 'attempts_exhausted')
+        this.#waiters.answer(waiter, { type: reply.answer });
       else {
         denial ??= judgeDenial(state);
         if (denial.type === 'wait') this.#waiters.delay(waiter, now + denial.retryInMs);

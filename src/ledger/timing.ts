@@ -105,16 +105,16 @@ export function createStoreTime(clock: Clock) {
   return {
     follow(storeNow: number): void {
       const now = clock.monotonic();
-      const seen = now - storeNow;
-      if (seen > offset() + STEP_MS) {
-        least = seen;
-        leastBefore = seen;
+      const difference = now - storeNow;
+      if (difference > offset() + STEP_MS) {
+        least = difference;
+        leastBefore = difference;
         beganAt = now;
       } else if (now - beganAt >= REMEMBERED_MS) {
         leastBefore = least;
-        least = seen;
+        least = difference;
         beganAt = now;
-      } else least = Math.min(least, seen);
+      } else least = Math.min(least, difference);
     },
     /** Returns a time on this process's clock, late by the shortest delay at most. */
     toLocal: (storeTime: number) => storeTime + (Number.isFinite(offset()) ? offset() : 0),

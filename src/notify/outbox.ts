@@ -64,11 +64,11 @@ export function openOutbox(options: OutboxOptions) {
     const message = readJson(await readFile(path, 'utf8'), messageSchema);
     if (message === null || clock.now() - message.at > KEPT_MS) return rm(path, { force: true });
     if (sendOf(message) === null || closing.signal.aborted) return;
-    const taken = join(folder, `${id}.${Number(owners) + 1}.json`);
+    const ownPath = join(folder, `${id}.${Number(owners) + 1}.json`);
     // Of two processes that try, one finds the file gone; later ones find it touched.
     await touch(path);
-    await rename(path, taken);
-    begin(message, taken);
+    await rename(path, ownPath);
+    begin(message, ownPath);
   };
 
   const touch = (path: string, at = clock.now()) => utimes(path, at / 1_000, at / 1_000);

@@ -65,12 +65,12 @@ const PRIVATE_NAME = /^[^.]+$|\.(local|internal|home\.arpa|test)$/i;
  * name. On loopback, only loopback names and `ownNames` count.
  */
 export function isOwnHost(name: string, listensOn: string, ownNames: readonly string[]): boolean {
-  const asked = name.toLowerCase().replace(/\.$/, '');
-  if (isLoopbackHost(asked) || ownNames.some((own) => own.toLowerCase() === asked)) return true;
+  const host = name.toLowerCase().replace(/\.$/, '');
+  if (isLoopbackHost(host) || ownNames.some((own) => own.toLowerCase() === host)) return true;
   if (isLoopbackHost(listensOn)) return false;
-  const isAddress = isIP(asked.replace(/^\[(.*)\]$/, '$1')) !== 0;
+  const isAddress = isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0;
   const ours = [listensOn, hostname()].map((each) => each.toLowerCase());
-  return isAddress || PRIVATE_NAME.test(asked) || ours.includes(asked);
+  return isAddress || PRIVATE_NAME.test(host) || ours.includes(host);
 }
 
 /** The origin of a server of ours for people: scheme, host and port. */
@@ -226,10 +226,10 @@ export const mailValue = oneText('URL', (seen) => {
 export function mailOf(address: string): { server: string; to: readonly string[]; from: string } {
   const url = new URL(address);
   // In mail addresses a plus sign stands for itself, not for a blank.
-  const given = new URLSearchParams(url.search.replaceAll('+', '%2B'));
-  const to = given.getAll('to').flatMap((each) => each.split(','));
+  const parameters = new URLSearchParams(url.search.replaceAll('+', '%2B'));
+  const to = parameters.getAll('to').flatMap((each) => each.split(','));
   url.search = '';
-  return { server: url.href, to, from: given.get('from') ?? to[0] ?? '' };
+  return { server: url.href, to, from: parameters.get('from') ?? to[0] ?? '' };
 }
 
 /** Matches addresses without a scheme, but not tokens. */

@@ -143,24 +143,24 @@ function tokenOnCommandLine(flag: string): Problem | null {
 
 function findArgumentProblems(command: CommandName, args: readonly string[]): Problem[] {
   const { argument } = COMMANDS[command];
-  const given = args.length;
-  if (given === 0 && argument?.isOptional) return [];
-  if (given === 1 && argument?.choices?.includes(args[0] ?? '') === false) {
+  const count = args.length;
+  if (count === 0 && argument?.isOptional) return [];
+  if (count === 1 && argument?.choices?.includes(args[0] ?? '') === false) {
     const todo = didYouMean(
       nearest(args[0] ?? '', argument.choices),
       `write one of ${argument.choices.join(', ')}`,
     );
     return [usageProblem(`no such ${argument.name}`, command, todo)];
   }
-  if (given === (argument === undefined ? 0 : 1) || (given > 1 && argument?.isRepeated)) return [];
+  if (count === (argument === undefined ? 0 : 1) || (count > 1 && argument?.isRepeated)) return [];
   if (argument === undefined) {
     const todo = `see brand-enrich ${command} --help`;
-    return [usageProblem(`${command} takes flags only`, `${given} other words`, todo)];
+    return [usageProblem(`${command} takes flags only`, `${count} other words`, todo)];
   }
-  if (given === 0)
+  if (count === 0)
     return [usageProblem(`${argument.name} is missing`, command, `give ${argument.description}`)];
   const todo = 'run it once for each, and quote names that contain blanks';
-  return [usageProblem(`${command} takes one ${argument.name}`, `${given} were given`, todo)];
+  return [usageProblem(`${command} takes one ${argument.name}`, `${count} were given`, todo)];
 }
 
 /** Returns the flag without a value joined to it by `=`, or directly after a short flag. */

@@ -46,17 +46,17 @@ export function readConfigFile({
   env,
   folder,
 }: Pick<SettingSources, 'flags' | 'env'> & { readonly folder: string }): ConfigFile | null {
-  const named = flags.config ?? (env.BRAND_ENRICH_CONFIG || undefined);
-  const path = resolve(folder, typeof named === 'string' ? named : CONFIG_FILE);
+  const namedPath = flags.config ?? (env.BRAND_ENRICH_CONFIG || undefined);
+  const path = resolve(folder, typeof namedPath === 'string' ? namedPath : CONFIG_FILE);
   try {
     // The file decides where the token goes, and others may be able to write to the folder.
-    return parseConfigFile(path, readPlainFileSync(path, { isFound: named === undefined }));
+    return parseConfigFile(path, readPlainFileSync(path, { isFound: namedPath === undefined }));
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    if (named === undefined && isErrorCode(error, 'ENOENT')) return null;
+    if (namedPath === undefined && isErrorCode(error, 'ENOENT')) return null;
     throw unusable('the config file cannot be read', `${path} (${systemWords(error)})`, {
       todo:
-        named === undefined
+        namedPath === undefined
           ? phrase`name it with ${{ setting: 'config' }} if you trust it, or work in another folder`
           : phrase`name a readable file with ${{ setting: 'config' }}, or omit it`,
       cause: error,

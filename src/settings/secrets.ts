@@ -83,17 +83,17 @@ export function readDashboardPassword(
 
 function readSecret<Key extends SecretKey>(settings: SecretSettings<Key>, key: Key): string | null {
   const { kind, variable, noun } = SECRETS[key];
-  const given = settings[key];
+  const directText = settings[key];
   const path = settings[`${key}File`];
-  if (given === null && path === null) return null;
-  const text = given ?? readSecretFile(path ?? '', key);
+  if (directText === null && path === null) return null;
+  const text = directText ?? readSecretFile(path ?? '', key);
   const secret = kind.parse([text]);
   if (!(secret instanceof Refusal)) return secret;
   const isMissing = key === 'token' && text.trim() === '';
   throw new ConfigError({
     code: isMissing ? 'usage-token-missing' : 'usage-invalid',
     what: isMissing ? 'the token is empty' : `its content (not shown) is not a ${noun}`,
-    subject: given === null ? maskTokenPath(path ?? '') : variable,
+    subject: directText === null ? maskTokenPath(path ?? '') : variable,
     todo: `write ${secret.write}`,
   });
 }

@@ -94,13 +94,13 @@ export function findFieldProblems(
   { fields, fill, fillOver, prefix }: FieldSettings,
   placeOf: (setting: 'fields' | 'fill' | 'fillOver') => Phrase,
 ): Problem[] {
-  const named = {
+  const fieldsOf = {
     fields: hasNoColumns(fields) ? [] : (fields ?? []),
     fill: fill.map(({ field }) => field),
     fillOver: fillOver.map(({ field }) => field),
   };
   return (['fields', 'fill', 'fillOver'] as const).flatMap((setting) =>
-    named[setting].flatMap((field) => {
+    fieldsOf[setting].flatMap((field) => {
       const unknown = findUnknownField(field, prefix);
       if (unknown === null) return [];
       const insist = `write +${field} for a field that the service has added`;

@@ -118,8 +118,8 @@ export function linesOf(group: SettingGroup, commands: readonly CommandName[], a
     describe(description: string, own: Details = {}): Setting<T> {
       const details = { ...all, ...own };
       const isSwitch = kind.arity === 'switch';
-      const given = typeof fallback === 'string' ? fallback : undefined;
-      const written = isSwitch ? String(flag?.startsWith('--no-')) : given;
+      const fallbackText = typeof fallback === 'string' ? fallback : undefined;
+      const written = isSwitch ? String(flag?.startsWith('--no-')) : fallbackText;
       const value = written === undefined ? null : kind.parse(splitText(kind, written));
       if (value instanceof Refusal) throw new Error(`the default of ${flag} is not ${value.expected}`);
       const shown = isSwitch ? '' : (written ?? '');

@@ -77,14 +77,14 @@ export interface SpooledAnswers {
 
 /** Lists the answers under `spool`, of all engines. */
 export async function listSpooled(spool: string, now: number): Promise<SpooledAnswers[]> {
-  const found: SpooledAnswers[] = [];
+  const spooled: SpooledAnswers[] = [];
   for (const { engine, folder } of await foldersOf(spool)) {
     const files = await spooledFiles(folder, now);
     const answers = await Promise.all(files.map(({ path }) => readAnswers(path)));
     const since = Math.min(...files.map(({ at }) => at));
-    if (files.length > 0) found.push({ engine, folder, answers: answers.flat().length, since });
+    if (files.length > 0) spooled.push({ engine, folder, answers: answers.flat().length, since });
   }
-  return found;
+  return spooled;
 }
 
 /** Removes files older than 30 days, the longest that answers may be stored, of all engines. */
@@ -103,7 +103,7 @@ async function foldersOf(spool: string): Promise<Pick<SpooledAnswers, 'engine' |
 
 /** Returns this user's whole files, and those of killed writers, oldest first. */
 async function spooledFiles(folder: string, now: number) {
-  const found: { path: string; at: number }[] = [];
+  const files: { path: string; at: number }[] = [];
   for (const entry of (await entriesOf(folder)).sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const isPartial = entry.name.endsWith(PARTIAL);
     if (!entry.isFile() || !(isPartial || entry.name.endsWith(SUFFIX))) continue;
@@ -112,9 +112,9 @@ async function spooledFiles(folder: string, now: number) {
     if (facts === null || facts.uid !== (process.getuid?.() ?? facts.uid)) continue;
     const at = facts.mtimeMs;
     if (isPartial && Math.abs(now - at) < WRITTEN_WITHIN_MS) continue;
-    found.push({ path, at });
+    files.push({ path, at });
   }
-  return found;
+  return files;
 }
 
 async function entriesOf(folder: string): Promise<Dirent[]> {

@@ -33,8 +33,8 @@ export function createLooks(context: ChunkContext, account: string, { stop, abor
     gauge.inFlight -= 1;
     const isTrusted = hasAnswers(tally) || trustsBy(answer, tally);
     const address = addressOf(isTrusted, { settings, tally }, context);
-    const named = periodNamed(answer.date, period, governor.calendar());
-    const observation = observe(answer, named, trustOf(answer, address), 0);
+    const answerPeriod = periodNamed(answer.date, period, governor.calendar());
+    const observation = observe(answer, answerPeriod, trustOf(answer, address), 0);
     return { permit, answer, step: judge(answer, address, NO_SERIES), observation };
   }
 

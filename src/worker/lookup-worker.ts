@@ -112,10 +112,10 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   const worker =
     options.takesChunks === false ? null : engine.openWorker(options.queueName, chunks.process, chunksAtOnce);
   /** Work from outside the queue. */
-  const given = new Set<Promise<unknown>>();
+  const otherWork = new Set<Promise<unknown>>();
   function untilDone<T>(work: Promise<T>): Promise<T> {
-    given.add(work);
-    const forget = () => given.delete(work);
+    otherWork.add(work);
+    const forget = () => otherWork.delete(work);
     work.then(forget, forget);
     return work;
   }
@@ -160,8 +160,8 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       releasers.push(() => queue?.close());
       releasers.push(() => clearInterval(heartbeats));
       await purgeSpooled(options.spoolFolder, clock.now());
-      const found = await recordSpooled(ownSpool, engine.outcomes.record, clock.now());
-      if (found > 0) log.info({ answers: found }, 'stored the paid answers that were on disk');
+      const answers = await recordSpooled(ownSpool, engine.outcomes.record, clock.now());
+      if (answers > 0) log.info({ answers }, 'stored the paid answers that were on disk');
       worker?.run().catch((error) => log.error({ err: error }, 'the worker ended'));
     },
     /** Works once over a chunk from outside the queue. `stop` prevents further requests. */
@@ -185,7 +185,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       ending ??= endWorker(context, log, deadlineMs, {
         stop: () => stopping.abort(new Error('stopping')),
         // Chunks end once their requests have, and the queue's own close waits for that.
-        closed: () => Promise.allSettled([worker?.close(), ...given]),
+        closed: () => Promise.allSettled([worker?.close(), ...otherWork]),
         abort: () => aborting.abort(new Error('stopping')),
       }).then(releasers.releaseAll);
       return ending;
@@ -201,8 +201,8 @@ export function createHalts(clock: Clock) {
   const halts = new Map<string, { readonly halt: RunHalt; readonly until: number }>();
   return {
     get(run: string): RunHalt | undefined {
-      const known = halts.get(run);
-      if (known === undefined || clock.monotonic() < known.until) return known?.halt;
+      const entry = halts.get(run);
+      if (entry === undefined || clock.monotonic() < entry.until) return entry?.halt;
       halts.delete(run);
       return undefined;
     },

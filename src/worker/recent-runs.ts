@@ -6,12 +6,12 @@ export function createRecentRuns<T>(make: (run: string) => T) {
   const runs = new Map<string, T>();
   return {
     of(run: string): T {
-      const known = runs.get(run) ?? make(run);
+      const value = runs.get(run) ?? make(run);
       runs.delete(run);
-      runs.set(run, known);
+      runs.set(run, value);
       const [oldest] = runs.keys();
       if (runs.size > RUNS_AT_MOST && oldest !== undefined) runs.delete(oldest);
-      return known;
+      return value;
     },
     forget: (run: string) => void runs.delete(run),
   };

@@ -24,17 +24,17 @@ export class RefusalSeries {
    */
   note({ meaning, usage, quota }: Answer, isSlow: boolean, now: number, own: UsageOfQuota | null) {
     const stated = usage !== null && quota !== null ? { usage, quota } : null;
-    const known = usage === null && quota === null ? own : stated;
+    const account = usage === null && quota === null ? own : stated;
     const isEvidence =
       meaning.type === 'refused' &&
       meaning.code === null &&
       meaning.retryAfterMs === null &&
-      known !== null &&
-      known.usage >= known.quota;
-    if (!isEvidence || this.#series?.usage !== known.usage) this.#series = null;
+      account !== null &&
+      account.usage >= account.quota;
+    if (!isEvidence || this.#series?.usage !== account.usage) this.#series = null;
     if (!isEvidence || !isSlow) return null;
-    this.#series ??= { usage: known.usage, since: now, count: 0 };
+    this.#series ??= { usage: account.usage, since: now, count: 0 };
     this.#series.count += 1;
-    return this.#series.count >= REFUSALS_AT_LEAST && now - this.#series.since >= LASTING_MS ? known : null;
+    return this.#series.count >= REFUSALS_AT_LEAST && now - this.#series.since >= LASTING_MS ? account : null;
   }
 }
