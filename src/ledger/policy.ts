@@ -118,11 +118,11 @@ export function ownDomainWarning(
 ): Phrase | null {
   if (state === null || ownDomain === null || state.own.of !== ownOf(service, ownDomain)) return null;
   if (state.own.isProven || state.own.rises === 0) return null;
-  const observation =
+  const warning =
     `${ownDomain} seems to be billed: the usage rose after it was looked up, without other requests of ` +
     `ours. Such lookups count as spent, at most ${RULES.looksADay} a day. Unless others use the account`;
   const setting = { setting: 'ownDomain' };
-  return phrase`${setting} ${observation}, set ${setting} to the domain of the service itself, or leave it out`;
+  return phrase`${setting} ${warning}, set ${setting} to the domain of the service itself, or leave it out`;
 }
 
 /** Returns a doubt about the usage that the service shows, or ''. */
