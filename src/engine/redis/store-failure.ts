@@ -56,7 +56,7 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
     const asks = isTls ? phrase`${{ setting: 'clientCert' }} if it asks for a client certificate, ` : '';
     const todo = phrase`check ${asks}the address (${ADDRESS}), ${reachable}`;
     const isOdd = error instanceof TypeError || /please report/i.test(text);
-    return unreachable(isOdd ? 'the server there does not speak as Redis does' : systemWords(error), todo);
+    return unreachable(isOdd ? 'that port does not speak Redis' : systemWords(error), todo);
   }
   // An error of a script contains the word of the command that failed in it.
   const saidOf = (table: object) =>

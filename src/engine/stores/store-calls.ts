@@ -88,7 +88,7 @@ export class ForeignSchemaError extends RunError {
 /** The setting with the engine's address. */
 export const ADDRESS = { setting: 'engine' };
 
-export const FIND_WRITER = 'find out who else writes to it, then run the same command again';
+export const FIND_WRITER = 'find out which other program writes to it, then run the same command again';
 
 /** Returns the error for an answer that is damaged or of another program. */
 export function unreadable(subject: string, cause?: unknown): RunError {

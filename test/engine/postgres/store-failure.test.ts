@@ -58,11 +58,11 @@ test.each([
   failed('column "x" does not exist', '42703'),
   failed('function brand_enrich.exchange(bigint, jsonb) does not exist', '42883'),
   failed('invalid input syntax for type json', '22P02'),
-])('%s: somebody else has written there', (error) => {
+])('%s: another program has written there', (error) => {
   expect(storeFailure(server, error)).toMatchObject({
     code: 'engine-unfit',
     what: 'the engine refuses to work',
-    todo: expect.stringContaining('who else writes to it'),
+    todo: expect.stringContaining('which other program writes to it'),
   });
 });
 
