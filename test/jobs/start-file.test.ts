@@ -94,6 +94,14 @@ it('takes what was chosen on its plan in place of its own settings, a higher cap
   expect(settings).toEqual({ maxRequests: '40', kind: 'ticker' });
 });
 
+it('stays where it is when its own settings, which may have a cap, cannot be read', async () => {
+  const { folder } = await failed();
+  await symlink('elsewhere.json', join(folder, 'list.csv.json'));
+  const started = startFile(NO_ORDERS, folders.root, folder, LATER, { settings: { kind: 'ticker' } });
+  await expect(started).rejects.toThrow(/the settings cannot be read/);
+  expect([await readdir(folders.failed), await readdir(folders.waiting)]).toEqual([[JOB], []]);
+});
+
 /** The folder of a waiting `list.csv` with these settings. */
 async function parkedFor(why: 'tried' | 'limit', side = '{}') {
   const state = { why, capMark: why === 'limit' ? '5' : null };
