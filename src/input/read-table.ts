@@ -114,7 +114,7 @@ function explained(error: ConfigError, { shape, detected, warnings }: Input): Co
     const seen = joinPhrases([todo, `detected: ${detected}`, ...warnings], '; ');
     return new ConfigError({ ...error.detail, todo: seen });
   }
-  // If a whole table became one column, the delimiter is the problem, not the identifiers.
+  // If a whole table became one column, the delimiter may be the problem, not the identifiers.
   const [only = '', ...others] = shape.columns;
   const missed = MISSED_DELIMITER.exec(only)?.[0];
   if (shape.format !== 'csv' || others.length > 0 || missed === undefined) return error;

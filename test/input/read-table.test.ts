@@ -88,7 +88,7 @@ it.each<[string, readonly Sheet[], string | undefined]>([
   ['no sheet is a table', [COVER, WORDS], undefined],
   ['only a hidden one is', [COVER, { ...DATA, hidden: true }], undefined],
   ['somebody chose the sheet', [COVER, DATA], 'Cover'],
-])('names none where %s', async (_, sheets, sheet) => {
+])('no sheet is suggested where %s', async (_, sheets, sheet) => {
   await expect(open(sheets, sheet)).rejects.not.toMatchObject({
     todo: expect.stringMatching(/use --sheet '/),
   });
@@ -106,7 +106,7 @@ it('reads the first sheet that is a table without asking', async () => {
   expect((await open([DATA, COVER])).input.shape.typed?.sheet).toBe('Data 2026');
 });
 
-it('a user who stops the search for a table has interrupted, not used it wrongly', async () => {
+it('stopping the search for a table is an interruption, not a wrong use', async () => {
   const stopping = new AbortController();
   const opening = open([COVER, DATA], undefined, stopping.signal);
   stopping.abort();

@@ -197,7 +197,7 @@ function readJson(text: string) {
 }
 
 describe('rows that are members of an object', () => {
-  it('get their names; what is not an object is unreadable as it stands', () => {
+  it('get their names; a member that is not an object is unreadable', () => {
     const splitter = new ElementSplitter('a.json', undefined, { head: '', path: '', isKeyed: true });
     const reader = new JsonReader(splitter, 'element', objectOfMember(false));
     const rows = reader.push('{"a": {}, "b": 5, "c": {"n": }, "d" : { "n": 1 }}', true);
@@ -249,7 +249,7 @@ describe('rows of JSON lines', () => {
     ]);
   });
 
-  it('have no columns for maps, nor for what only later rows have in an object', () => {
+  it('have no columns for maps, nor for inner members that only later rows have', () => {
     const map = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`k${at}`, at]));
     const many = Array.from({ length: 1_000 }, () => '{"a":{"b":1}}\n').join('');
     expect(readJson(`${JSON.stringify({ map })}\n`).columns).toEqual(['map']);

@@ -65,7 +65,7 @@ export function chooseFrom({ name, shape, sample }: SampledTable, settings: Choi
   /** Position of the column that decides what is bought first; null without `--priority`. */
   const priorityAt = priority && find(priority.name, 'priority');
   const places = [...chosen.choices.map(({ column }) => column), priorityAt, ...filter.places, nameAt];
-  /** Columns with needed cells; null for all, because those of an earlier run are mostly blank. */
+  /** Columns whose cells are needed; null for all in an output of ours, which is mostly blank. */
   const wanted = chosen.ours.length > 0 ? null : [...new Set(places)].filter((at) => at !== null);
   return { chosen, filter, nameAt, priorityAt, wanted };
 }

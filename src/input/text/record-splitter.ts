@@ -12,7 +12,7 @@ const csvParse = () => load('csv-parse/sync') as typeof import('csv-parse/sync')
 
 // Beyond these limits a stray quote or a wrong file is far more likely than data.
 export const MAX_FIELD_BYTES = 64 * 1024;
-/** Of a longer record the first bytes of UTF-8 are kept, this many. */
+/** Bytes of a record in UTF-8; a longer one is cut here. */
 export const MAX_RECORD_BYTES = 1024 * 1024;
 /** Columns, or keys of JSON objects; without a limit memory would grow with the file. */
 export const MAX_COLUMNS = 4096;

@@ -69,20 +69,20 @@ describe('without --column', () => {
     expect(refusal(['name|website', ...pages]).code).toBe('column-doubtful');
   });
 
-  it('says which column, which kind and why', () => {
+  it('the notice says which column, which kind and why', () => {
     expect(choose(CUSTOMERS).sentence).toBe(
       'identifiers come from column "website" as domain, because 2 of 2 sampled values are domains, its name says so; 1 of 3 sampled rows is blank there',
     );
   });
 
-  it('says which column would have been next', () => {
+  it('the notice names the runner-up', () => {
     const { sentence } = choose(['email|website', 'jo@acme.com|acme.com', 'al@beta.com|beta.com']);
     expect(sentence).toContain(
       '; the runner-up is "email" as domain (2 of 2 sampled values are e-mail addresses, its name says so)',
     );
   });
 
-  it('distinguishes two columns of one name by their position', () => {
+  it('the notice distinguishes two columns of one name by their position', () => {
     expect(choose(['url|name|url', '|A|acme.com', '|B|beta.com', '|C|c.com']).choices[0]?.column).toBe(2);
   });
 });
@@ -114,7 +114,7 @@ describe('the fill of a column', () => {
     );
   });
 
-  it('is not that of NA as a ticker', () => {
+  it('counts NA as a ticker, not as blank', () => {
     expect(choose(['ticker', 'AAPL', 'NA', 'MSFT']).sentence).not.toContain('blank');
   });
 
@@ -204,11 +204,11 @@ describe('the fill of a column', () => {
     ['sku|n', ['A1K-USD|1', 'A2K-USD|2', 'A3K-USD|3', 'A4K-USD|4']],
     ['pair|rate', ['EUR/USD|1', 'GBP/USD|2', 'EUR/CHF|3', 'USD/JPY|4']],
     ['domain logo|n', ['BTC-USD|1', 'ETH-USD|2', 'XRP-USD|3', 'ADA-USD|4']],
-  ])('codes of goods and customers are not: %s', (header, rows) => {
+  ])('codes of goods and customers are not taken: %s', (header, rows) => {
     expect(refusal([header, ...rows]).code).toBe('column-doubtful');
   });
 
-  it('codes of which it is unclear what they are do not compete with websites', () => {
+  it('unclear codes do not compete with websites', () => {
     const rows = ['ACME|acme.com', 'BETA|beta.io', 'GAMMA|', 'DELTA|delta.de'];
     expect(chosen(['Symbol|Firma|WWW', ...rows.map((row) => row.replace('|', '|Firma|'))])).toBe(
       'WWW:domain',
@@ -360,8 +360,8 @@ describe('columns that name the same companies', () => {
   });
 });
 
-describe('what may be symbols', () => {
-  it('is the column with a name rather than the index of a data frame', () => {
+describe('a column of possible symbols', () => {
+  it('is taken if it has a name, unlike the index of a data frame', () => {
     expect(refusal(['|x', 'AAPL|AAPL', 'MSFT|MSFT']).todo).toMatch(/^use --column x:ticker if/);
   });
 
@@ -521,7 +521,7 @@ describe('symbols of coins and of shares', () => {
     expect(choose(table).sentence).toContain('the table is about coins');
   });
 
-  it('are tickers where they are written as the exchange of Brazil does', () => {
+  it('are tickers when they are written like those of the exchange of Brazil', () => {
     const shares = ['PETR4', 'VALE3', 'ITUB4', 'BBDC4', 'MGLU3'];
     expect(chosen(['acao|quantidade|preco', ...shares.map((each) => `${each}|100|12.34`)])).toBe(
       'acao:ticker',
@@ -534,7 +534,7 @@ describe('symbols of coins and of shares', () => {
     expect(choices).toEqual([{ column: 0, name: 'symbol', kind: 'crypto', areMarkets: true }]);
   });
 
-  it('are taken where one share stands in all rows under a plain name, beside no other symbols', () => {
+  it('are taken when all rows have one share, under a plain name and without other symbols', () => {
     const prices = numbered(30, (at) => `2024-01-${String(at + 1).padStart(2, '0')}|XYZ|${at}.5`);
     expect(chosen(['date|ticker|close', ...prices])).toBe('ticker:ticker');
     const error = refusal(['date|x|close', ...prices.map((row) => row.replace('XYZ', 'XYZ.DE'))]);

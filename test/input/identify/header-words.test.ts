@@ -33,7 +33,7 @@ describe('the name of a column', () => {
     ['Sector', true],
     ['GTLB', false],
     ['acme', false],
-  ])('%j is one that columns are called by: %j', (name, isOne) => {
+  ])('%j may be the name of a column: %j', (name, isOne) => {
     expect(isHeaderLike(name)).toBe(isOne);
   });
 });

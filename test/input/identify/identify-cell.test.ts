@@ -35,7 +35,7 @@ describe('an ISIN is recognised by its check digit, never by its country', () =>
   });
 });
 
-describe('a ticker is whatever its column contains', () => {
+describe('any symbol in a column of tickers is a ticker', () => {
   it.each(
     casesOf([
       ['ticker:AAPL', 'AAPL', ' aapl ', '$AAPL', 'AAPL US Equity', 'AAPL US', 'AAPL UN Equity', 'ＡＡＰＬ'],
@@ -69,7 +69,7 @@ describe('a ticker is whatever its column contains', () => {
   });
 });
 
-describe('a crypto symbol is whatever its column contains', () => {
+describe('any symbol in a column of coins is a coin', () => {
   it.each(
     casesOf([
       ['crypto:USD COIN', 'usd \u200d coin'],
@@ -108,7 +108,7 @@ describe('a brand id keeps its case', () => {
   });
 });
 
-describe('in a mixed column only what its shape shows is looked up, and free text is not', () => {
+describe('a mixed column yields values that show their kind, and no free text', () => {
   const why = (words: string) => expect.stringMatching(new RegExp(`^invalid: ${words}`));
   const free = why('not recognised: kind auto takes only .*AAPL, BRK.B, 1332.T.*; name another kind');
   const number = why('a number: .*1332.T.*; name the kind ticker or crypto');

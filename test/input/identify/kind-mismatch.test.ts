@@ -15,7 +15,7 @@ const EXCHANGE_TICKERS = ['SAP.DE', 'AIR.PA', 'BHP.AX', '7203.T', 'BSANTANDER.SN
 const TICKERS = ['AAPL', 'BRK.B', 'BF-B', 'brk b', 'M&M', 'AGO$F', '^GSPC', 'NYSE:GE', 'GC=F', 'sap.de'];
 const COINS = ['BTC', 'eth', 'USDC.e', 'stETH', 'LINK', 'BTC.b'];
 
-describe('is stopped, before anything is spent', () => {
+describe('a run is stopped before anything is spent', () => {
   it.each([
     ['websites as tickers', column('website', WEBSITES), 'website:ticker', 'website:domain'],
     ['websites of one country as tickers', column('web', GERMAN_SITES), 'web:ticker', 'web:domain'],
@@ -64,7 +64,7 @@ describe('is stopped, before anything is spent', () => {
   });
 });
 
-describe('is not stopped', () => {
+describe('a run is not stopped', () => {
   it.each([
     ['tickers with their exchange', column('x', EXCHANGE_TICKERS), 'x:ticker'],
     ['tickers of every shape', column('x', TICKERS), 'x:ticker'],

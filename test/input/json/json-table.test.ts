@@ -65,7 +65,7 @@ describe('the table in a JSON text', () => {
     });
   });
 
-  it('that may begin behind the text is looked for there, or else a command is named', () => {
+  it('may begin after the text, and is searched there; else an error names a command', () => {
     const isCut = (text: string, records: string | null = null) =>
       isCutBeforeRows({ name: 'a.json', text }, records);
     expect(isCut('{"meta": {"a": 1')).toBe(true);
@@ -84,13 +84,13 @@ describe('the table in a JSON text', () => {
     expect(find(text)).toBeNull();
   });
 
-  it('is the one that the user names, or else an error that names those that are there', () => {
+  it('is the one at the path that the user names; an error lists the others', () => {
     const text = '{"many": [{}, {}], "few": [{}]}';
     expect(find(text, 'few')).toMatchObject({ path: 'few', others: ['many'] });
     expect(() => find(text, 'none')).toThrow('use one of many, few');
   });
 
-  it('with comments is named as such', () => {
+  it('with comments is refused with that reason', () => {
     expect(() => find('{\n  // ours\n  "a": [{}]\n}')).toThrow('JSON with comments');
     const text = '{"n": "x", "a": [{"url": "https://acme.com/\\"//*", "n": 1}, {"url": "//a.io"}]}';
     expect(find(text)).not.toBeNull();

@@ -22,7 +22,7 @@ describe('line ends', () => {
     expect(detectLineMode('"\n\n\n\n"\rx\ry\rz', false)).toBe('lf');
   });
 
-  it('are named by what is there', () => {
+  it('are recognised at an index', () => {
     expect([0, 2, 4].map((at) => lineEndAt('\r\n\n.\rx', at))).toEqual(['\r\n', '\n', '\r']);
     expect(lineEndAt('x', 0)).toBe(null);
   });

@@ -113,7 +113,7 @@ describe('a file of DuckDB', () => {
     });
   });
 
-  it('has room for a row that could not be read, in columns that every row must have', async () => {
+  it('keeps an unreadable row, although some of its columns are required', async () => {
     const columnData = [{ name: 'site', data: ['a.com', 'b.com'] }];
     const path = join(await temporaryFolder(), 'a.parquet');
     await writeFile(path, Buffer.from(parquetWriteBuffer({ columnData, codec: 'UNCOMPRESSED' })));
@@ -151,7 +151,7 @@ describe('a file of DuckDB', () => {
   });
 });
 
-it('which columns of GeoParquet are geometries is kept', async () => {
+it('the geometry columns of GeoParquet keep their metadata', async () => {
   const geo = JSON.stringify({ version: '1.1.0', primary_column: 'shape', columns: { shape: {} } });
   const columnData = [
     { name: 'website', data: ['a.com'] },

@@ -37,7 +37,7 @@ const LIMITS = { heapMib: 512, memory: 2 ** 30, cpuMs: 60_000 };
 const OPENING = { header: true, skipLines: 0, sheet: null };
 
 describe.skipIf(process.platform !== 'linux')('the reading process', () => {
-  it('has limits, and nothing of this one but the file', async () => {
+  it('has limits, and nothing of this process but the file', async () => {
     const { reader, close } = await openReader(book);
     await reader.open(OPENING);
     await reader.rows(null, null).next();
@@ -75,7 +75,7 @@ describe.skipIf(process.platform !== 'linux')('the reading process', () => {
     expect(killed.size).toBe(kills);
   });
 
-  it('rests once the rows were read, and reads again', async () => {
+  it('ends after each pass, and starts for the next one', async () => {
     const input = await openInput(book, ...intakeOptions(folder, { readBinary: readInProcess }));
     for (let pass = 0; pass < 2; pass += 1) {
       let rows = 0;
@@ -104,7 +104,7 @@ describe.skipIf(process.platform !== 'linux')('the reading process', () => {
 });
 
 describe('a file that takes too much', () => {
-  it('time without a row fails', async () => {
+  it('fails after too much time without a row', async () => {
     const path = await folder.write(
       'empty.xlsx',
       await workbookOf(`${row(cell('website'))}${'<x/>'.repeat(4_000_000)}`),
@@ -122,7 +122,7 @@ describe('a file that takes too much', () => {
     await close();
   });
 
-  it('objects on the heap fails, at the second try', { tags: ['long'] }, async () => {
+  it('fails with too many objects on the heap, at the second attempt', { tags: ['long'] }, async () => {
     const sheets = '<sheet name="The same name" sheetId="1" r:id="r0"/>'.repeat(600_000);
     const parts = {
       'xl/workbook.xml': `<workbook xmlns:r="${OFFICE}"><sheets>${sheets}</sheets></workbook>`,
@@ -133,7 +133,7 @@ describe('a file that takes too much', () => {
     await close();
   });
 
-  it('is left when it is stopped', async () => {
+  it('is abandoned when the run is stopped', async () => {
     const stop = new AbortController();
     const { reader, close } = await openReader(book, undefined, stop.signal);
     const opening = reader.open(OPENING);

@@ -8,18 +8,18 @@ describe('memory and computing time of a process', () => {
     ['1024 2-01:00:00', { memory: 1_048_576, cpuMs: 176_400_000 }],
     ['', { memory: null, cpuMs: null }],
     ['ps: illegal option', { memory: null, cpuMs: null }],
-  ])('as ps says it: %j', (text, usage) => {
+  ])('are read from ps: %j', (text, usage) => {
     expect(readPs(text)).toEqual(usage);
   });
 
-  it('are known of this one', async () => {
+  it('are known for this process', async () => {
     const { memory, cpuMs } = await usageOf(process.pid);
     if (process.platform === 'win32') return;
     expect(memory).toBeGreaterThan(20_000_000);
     expect(cpuMs).toBeGreaterThan(10);
   });
 
-  it('are not known of one that has ended', async () => {
+  it('are unknown for a process that has ended', async () => {
     expect(await usageOf(2 ** 22 + 5)).toEqual({ memory: null, cpuMs: null });
   });
 });

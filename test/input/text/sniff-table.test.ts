@@ -98,7 +98,7 @@ describe('lines above the table', () => {
     ['Customer export,,\nname,site,x\na,b,1\n', 2, 'name,site,x'],
     [' ,\nname,site\na,b\n', 2, 'name,site'],
     ['# made by x\n# on day y\nname\tsite\na\tb\n', 3, 'name\tsite'],
-  ])('are not read, which is said (%j)', (text, line, header) => {
+  ])('are skipped with a warning (%j)', (text, line, header) => {
     const { rawHeader, warnings } = sniff(text);
     expect(rawHeader).toBe(header);
     expect(sayPhrase(warnings[0] ?? '', 'flags')).toBe(
@@ -106,7 +106,7 @@ describe('lines above the table', () => {
     );
   });
 
-  it('are those that the user says', () => {
+  it('are as many as the user says', () => {
     const text = 'Customer export\nname,site,x\na,b,1\nc,d,2\n';
     expect(sniff(text, { skipLines: 2 }).rawHeader).toBe('a,b,1');
   });
@@ -211,7 +211,7 @@ describe('the format', () => {
     expect(() => sniff(text)).toThrow('has no records');
   });
 
-  it('of nothing after the skipped lines says so', () => {
+  it('of a file that ends in its skipped lines stops the run', () => {
     expect(() => sniff('a\nb\n', { skipLines: 5 })).toThrow('--skip-lines 5');
   });
 });

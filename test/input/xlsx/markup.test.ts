@@ -71,7 +71,7 @@ describe('elements of another namespace do not count', () => {
     expect(await textsOf(book)).toEqual([['website'], ['a.com']]);
   });
 
-  it('but what an older program should take does', async () => {
+  it('but the fallback for older programs does', async () => {
     const row = '<row r="3"><c t="s"><v>2</v></c><c><v>7</v></c></row>';
     const sheet = `<mc:AlternateContent><mc:Choice Requires="y"/><mc:Fallback>${row}</mc:Fallback></mc:AlternateContent>`;
     expect(await textsOf(await bookWith({ sheet }))).toEqual([...TEXTS, ['a.com', '7']]);

@@ -179,7 +179,7 @@ it.runIf(existsSync('/dev/full'))('a full disk ends the writing with its reason'
   await output.discard();
 });
 
-it('what a sheet cannot hold is refused before anything is spent', () => {
+it('rows and cells that a sheet cannot hold are refused before anything is spent', () => {
   const fit =
     (rows: number, columns: number, longCell: Parameters<typeof assertFitsSheet>[1]['longCell']) => () =>
       assertFitsSheet('a.xlsx', { rows, columns, longCell });
@@ -224,7 +224,7 @@ describe('rows of one format in another', () => {
     ]);
   });
 
-  it('a workbook as CSV and as JSON lines', () => {
+  it('a workbook becomes CSV and JSON lines', () => {
     const [header, csv] = recordsOf({ input: XLSX_SHAPE, format: 'csv' }, raw);
     expect(header).toMatch(/^id,website,2024,,brand_status,/);
     expect(csv).toMatch(/^1.5,a.com,2024-01-15,TRUE,matched,acme.example,"Acme, Inc.",0.9,1001,/);
@@ -233,7 +233,7 @@ describe('rows of one format in another', () => {
     expect(json).toMatch(/^\{"id":1.5,"website":"a.com","id_2":"2024-01-15","column_4":true,"brand":\{/);
   });
 
-  it('CSV and JSON lines as a workbook: text stays text, JSON keeps its types', () => {
+  it('CSV and JSON lines become a workbook: text stays text, JSON keeps its types', () => {
     const csv = recordsOf({ input: CSV_SHAPE, format: 'xlsx' }, '007,"a ""b"""');
     expect(JSON.parse(csv[1] ?? '').slice(0, 3)).toEqual(['007', 'a "b"', 'matched']);
     const allColumns = ['n', 'big', 'flag', 'list', 'none', 'text'];
