@@ -72,10 +72,10 @@ const CEILINGS: Readonly<Record<string, number>> = {
   jobs: 4_300,
   library: 1_570,
   dashboard: 5_695,
-  commands: 2_810,
+  commands: 2_900,
   roots: 360,
 };
-const CEILING_OF_ALL = 55_355;
+const CEILING_OF_ALL = 55_445;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

@@ -5,6 +5,7 @@ import { ConfigError, usageProblem } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { didYouMean, nearest } from '../core/nearest.js';
 import { type AnswerSource, OUTCOME_STATUSES } from '../core/outcome.js';
+import { DOCUMENT_VERSION } from '../core/terminal-text.js';
 import { scheduleEntry } from '../jobs/schedules/file-schedules.js';
 import { DOCUMENTS } from '../run/documents.js';
 import { SCHEDULES_KEY, SCHEMA_KEY } from '../settings/load-settings.js';
@@ -19,10 +20,13 @@ const FILES = {
   },
   'config-file': { description: 'brand-enrich.config.json', make: configSchema },
 } as const;
+/** A description of an API, and not a schema. */
+const OPENAPI = 'openapi';
 
 const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ...Object.entries(DOCUMENTS).map(([name, { description = '' }]) => [name, description] as const),
   ...Object.entries(FILES).map(([name, { description }]) => [name, description] as const),
+  [OPENAPI, 'the HTTP routes of the dashboard for programs, as OpenAPI 3.1'],
 ]);
 
 export const SCHEMA_NAMES: readonly string[] = [...DESCRIPTIONS.keys()];
@@ -36,7 +40,91 @@ export function schemaText(name: string): string {
     const todo = didYouMean(nearest(name, SCHEMA_NAMES), `write one of ${SCHEMA_NAMES.join(', ')}`);
     throw new ConfigError(usageProblem('no such DOCUMENT', 'schema', todo));
   }
-  return `${JSON.stringify({ title: name, ...schemaOf(name) }, null, 2)}\n`;
+  const made = name === OPENAPI ? openApi() : { title: name, ...schemaOf(name) };
+  return `${JSON.stringify(made, null, 2)}\n`;
+}
+
+const BINARY = { 'application/octet-stream': {} };
+const CONFIRMATION = {
+  required: true,
+  content: {
+    'application/x-www-form-urlencoded': {
+      schema: { type: 'object', properties: { confirmed: { const: 'yes' } }, required: ['confirmed'] },
+    },
+  },
+};
+const UPLOAD_FIELDS = [
+  { name: 'start', in: 'query', required: true, schema: { const: '1' } },
+  { name: 'name', in: 'query', required: true, schema: { type: 'string', examples: ['customers.csv'] } },
+  { name: 'inbox', in: 'query', description: 'its number from 0', schema: { type: 'integer', default: 0 } },
+  {
+    name: 'settings',
+    in: 'query',
+    description: 'those of customers.csv.json, such as column, maxRequests or priority',
+    explode: true,
+    schema: { type: 'object', additionalProperties: { type: 'string' } },
+  },
+];
+
+/** Describes a route by the document of each status. Every other status is an error. */
+function operation(summary: string, answers: Record<number, keyof typeof DOCUMENTS>, more: object = {}) {
+  const described = Object.entries({ ...answers, default: 'http-error' }).map(([status, name]) => {
+    const schema = { $ref: `#/components/schemas/${name}` };
+    const description = status === 'default' ? 'an error' : summary;
+    return [status, { description, content: { 'application/json': { schema } } }];
+  });
+  return { summary, responses: Object.fromEntries(described), ...more };
+}
+
+const DOWNLOAD = {
+  summary: 'Download a file of a run',
+  responses: {
+    200: { description: 'the file', content: BINARY },
+    default: { description: 'an error, as a page', content: { 'text/html': {} } },
+  },
+};
+
+function openApi(): object {
+  const id = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
+  const idsIn = (path: string) =>
+    ['id', 'name'].flatMap((name) => (path.includes(`{${name}}`) ? [{ ...id, name }] : []));
+  const order = { 200: 'run', 202: 'http-done' } as const;
+  const routes = {
+    '/uploads': {
+      post: operation(
+        'Send a file and start it',
+        { 201: 'upload' },
+        {
+          parameters: UPLOAD_FIELDS,
+          requestBody: { required: true, content: BINARY },
+        },
+      ),
+    },
+    '/runs/{id}.json': { get: operation('Read a run and the links to its files', { 200: 'run' }) },
+    '/files/{id}/{name}': { get: DOWNLOAD },
+    '/runs/{id}/pause': { post: operation('Pause a run', order) },
+    '/runs/{id}/resume': { post: operation('Resume a run', order, { requestBody: CONFIRMATION }) },
+    '/runs/{id}/cancel': { post: operation('Cancel a run', order, { requestBody: CONFIRMATION }) },
+    '/pause': { post: operation('Pause all spending', { 200: 'http-done' }) },
+    '/resume': { post: operation('Resume spending', { 200: 'http-done' }, { requestBody: CONFIRMATION }) },
+    '/status.json': { get: operation('Read the data of the dashboard', { 200: 'dashboard' }) },
+  };
+  const used = ['upload', 'run', 'http-done', 'http-error', 'dashboard'] as const;
+  const described = Object.entries(routes).map(([path, item]) => [
+    path,
+    { parameters: idsIn(path), ...item },
+  ]);
+  return {
+    openapi: '3.1.1',
+    info: { title: 'brand-enrich', version: String(DOCUMENT_VERSION) },
+    servers: [{ url: 'http://127.0.0.1:8787' }],
+    security: [{ basic: [] }],
+    paths: Object.fromEntries(described),
+    components: {
+      securitySchemes: { basic: { type: 'http', scheme: 'basic' } },
+      schemas: Object.fromEntries(used.map((name) => [name, schemaOf(name)])),
+    },
+  };
 }
 
 function schemaOf(name: string): object {

@@ -323,6 +323,7 @@ const TABLE = {
     examples: {
       schema: 'the list',
       'schema report': 'the schema of reports and of run --json',
+      'schema openapi': 'the HTTP routes of the dashboard for programs',
       'schema config-file': 'for an editor: save it, and name it as "$schema" in brand-enrich.config.json',
     },
   },

@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { schemaText } from '../../src/commands/schema.js';
 import type { Document } from '../../src/run/documents.js';
 import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
 import { quickEngine } from '../support/engines.js';
@@ -109,6 +110,41 @@ test('its caps hold, and a file that cannot be read has failed, with the reason'
   expect(failed.run).toMatchObject({ state: 'failed', run: null, links: { output: null } });
   expect(failed.run.reason).not.toBe('');
   expect(meter.billed).toBe(7);
+});
+
+test('each route of the OpenAPI description but downloads answers with a document that it names', async () => {
+  const { ask, authorization } = await open();
+  const { paths, components } = JSON.parse(schemaText('openapi'));
+  const answers: Record<string, [number, string]> = {};
+  for (const [path, item] of Object.entries<object>(paths))
+    for (const [method, operation] of Object.entries<{ responses: object }>(item as never)) {
+      if (method === 'parameters' || path.startsWith('/files')) continue;
+      const asked = `${path.replace('{id}', 'r-0')}?start=1`;
+      const form = { ...orderOf(authorization, 'confirmed=yes'), method: method.toUpperCase() };
+      const init = method === 'get' ? {} : form;
+      const { status, json } = await ask<{ error?: Document<'http-error'>['error'] }>(asked, init);
+      const described = JSON.stringify(Object.entries(operation.responses));
+      const names = [...described.matchAll(/schemas\/([\w-]+)/g)].map(([, name = '']) => name);
+      for (const name of names) expect(Object.keys(components.schemas)).toContain(name);
+      const fits = names.filter((name) => faultsOf(name, json).length === 0);
+      answers[`${method} ${path}`] = [status, fits.join()];
+      // The words for a path that nothing serves.
+      expect(json.error?.message ?? '').not.toMatch(/^not found; the dashboard/);
+    }
+  const [missing, done]: [number, string][] = [
+    [404, 'http-error'],
+    [200, 'http-done'],
+  ];
+  expect(answers).toEqual({
+    'post /uploads': [400, 'http-error'],
+    'get /runs/{id}.json': missing,
+    'post /runs/{id}/pause': missing,
+    'post /runs/{id}/resume': missing,
+    'post /runs/{id}/cancel': missing,
+    'post /pause': done,
+    'post /resume': done,
+    'get /status.json': [200, 'dashboard'],
+  });
 });
 
 /** As `curl -X POST` and `curl -d` send it: without a body, or a form. */
