@@ -90,29 +90,21 @@ describe('an action with releasers', () => {
 });
 
 describe('withinDeadline', () => {
-  it('returns the value of a promise that resolves in time', async () => {
+  it('ends as a promise that settles in time, and returns undefined for one that never does', async () => {
     expect(await withinDeadline(Promise.resolve('kept'), 60_000)).toBe('kept');
-  });
-
-  it('rejects with a promise that rejects', async () => {
     await expect(withinDeadline(Promise.reject(new Error('broken')), 60_000)).rejects.toThrow('broken');
-  });
-
-  it('returns undefined for a promise that never settles', async () => {
     expect(await withinDeadline(new Promise(() => undefined), 1)).toBeUndefined();
   });
 });
 
-describe('a limited signal', () => {
-  it('aborts although nobody holds its time-out', async () => {
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
-    const signal = limitedTo(50, new AbortController().signal);
-    const rung = untilAborted(signal);
-    collect();
-    await new Promise(setImmediate);
-    collect();
-    await rung;
-    expect(signal.aborted).toBe(true);
-  });
+it('a limited signal aborts although nobody holds its time-out', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const signal = limitedTo(50, new AbortController().signal);
+  const rung = untilAborted(signal);
+  collect();
+  await new Promise(setImmediate);
+  collect();
+  await rung;
+  expect(signal.aborted).toBe(true);
 });

@@ -215,83 +215,78 @@ it('shows a run that is known, and says where to go when it is not', async () =>
   }
 });
 
-describe('from the start of a file to its run', () => {
+it('until its run begins, the page of a file says where it is, and keeps its address', async () => {
   const FOLDER = 'list-2026-11-20T11-22-48Z';
   const JOB_ID = 'j-0123456789abcdef';
   const record = { id: JOB_ID, run: null, file: 'list.csv', reason: null, parked: null };
+  const { get, folders } = await served();
+  const { processing, waiting, done } = folders;
+  const path = `/files/${JOB_ID}`;
+  expect((await get(path)).status).toBe(404);
+  const expectStarting = async (words: string, mark = 'Starting') => {
+    const page = await get(path);
+    expect([page.status, page.text.includes(`>${mark}<`)]).toEqual([200, true]);
+    expect(page.text).toContain('<bdi>list.csv</bdi>');
+    expect(page.text).toContain(words);
+    expect(page.text).toContain('http-equiv="refresh"');
+  };
 
-  it('says where the file is, and keeps its address', async () => {
-    const { get, folders } = await served();
-    const { processing, waiting, done } = folders;
-    const path = `/files/${JOB_ID}`;
-    expect((await get(path)).status).toBe(404);
-    const expectStarting = async (words: string, mark = 'Starting') => {
-      const page = await get(path);
-      expect([page.status, page.text.includes(`>${mark}<`)]).toEqual([200, true]);
-      expect(page.text).toContain('<bdi>list.csv</bdi>');
-      expect(page.text).toContain(words);
-      expect(page.text).toContain('http-equiv="refresh"');
-    };
+  const parked = { at: NOW, since: NOW, state: { why: 'again', capMark: null } } as const;
+  const queued = join(waiting, FOLDER);
+  await mkdir(queued);
+  await writeFile(join(queued, 'list.csv'), 'x');
+  await writeRecord(queued, { ...record, parked });
+  await expectStarting('as soon as there is room');
 
-    const parked = { at: NOW, since: NOW, state: { why: 'again', capMark: null } } as const;
-    const queued = join(waiting, FOLDER);
-    await mkdir(queued);
-    await writeFile(join(queued, 'list.csv'), 'x');
-    await writeRecord(queued, { ...record, parked });
-    await expectStarting('as soon as there is room');
+  const own = join(processing, 'one', FOLDER);
+  await mkdir(join(processing, 'one'));
+  await rename(queued, own);
+  await writeRecord(own, record);
+  await expectStarting('Its file is being read.', 'Reading');
 
-    const own = join(processing, 'one', FOLDER);
-    await mkdir(join(processing, 'one'));
-    await rename(queued, own);
-    await writeRecord(own, record);
-    await expectStarting('Its file is being read.', 'Reading');
+  // Resumed, or ordered to go on: the watcher has not taken it yet.
+  await rename(own, queued);
+  await writeRecord(queued, { ...record, run: 'r-1', parked });
+  await expectStarting('as soon as there is room');
 
-    // Resumed, or ordered to go on: the watcher has not taken it yet.
-    await rename(own, queued);
-    await writeRecord(queued, { ...record, run: 'r-1', parked });
-    await expectStarting('as soon as there is room');
-
-    await rename(queued, join(done, FOLDER));
-    await writeRecord(join(done, FOLDER), { ...record, run: 'r-2' });
-    expect((await get(path)).text).toContain('>Finished<');
-  });
+  await rename(queued, join(done, FOLDER));
+  await writeRecord(join(done, FOLDER), { ...record, run: 'r-2' });
+  expect((await get(path)).text).toContain('>Finished<');
 });
 
-describe('a file whose record is newer than what is known of its run', () => {
-  const trial = { id: 'r-20261120-8ce9ee49', job: 'j-0123456789abcdef', owner: 'j-0123456789abcdef' };
-  const tally = { matched: 1, requests: 1, billed: 1 };
-  const viewOf = (run: Parameters<typeof runRecord>[0]) =>
-    dashboardView({ data: dashboardData({ runs: [runRecord({ ...trial, tally, ...run })] }) });
-  const declined = { status: 'stopped', stop: { type: 'declined' } } as const;
+const trial = { id: 'r-20261120-8ce9ee49', job: 'j-0123456789abcdef', owner: 'j-0123456789abcdef' };
+const tally = { matched: 1, requests: 1, billed: 1 };
+const viewOf = (run: Parameters<typeof runRecord>[0]) =>
+  dashboardView({ data: dashboardData({ runs: [runRecord({ ...trial, tally, ...run })] }) });
+const declined = { status: 'stopped', stop: { type: 'declined' } } as const;
 
-  it.each([
-    ['by looking at the run anew', viewOf(declined), true],
-    ['by its record, if the engine is silent', viewOf({}), false],
-  ])('has one state: %s', async (_, later, hasRest) => {
-    let view = viewOf({});
-    const scene = await served(
-      undefined,
-      async () => view,
-      () => {
-        view = later;
-      },
-    );
-    const folder = join(scene.folders.waiting, 'list-2026-11-20T11-22-48Z');
-    await mkdir(folder);
-    await writeFile(join(folder, 'list.csv'), 'x');
-    const parked = { at: NOW, since: NOW, state: { why: 'tried', capMark: null } } as const;
-    const ids = { id: trial.job, run: trial.id, file: 'list.csv' };
-    const reason = {
-      headline: 'These were tried first: look at them, then decide about the rest.',
-      details: '',
-    };
-    await writeRecord(folder, { ...ids, reason, parked });
-    const { text } = await scene.get(`/files/${trial.job}`);
-    expect(text).toContain('>Tried<');
-    expect(text).toContain('then decide about the rest.');
-    expect(text.includes('>Look up the rest</button>')).toBe(hasRest);
-    for (const words of ['1 of 1,400', '>Pause<', '>Running<']) expect(text).not.toContain(words);
-  });
+it.each([
+  ['by looking at the run anew', viewOf(declined), true],
+  ['by its record, if the engine is silent', viewOf({}), false],
+])('a file whose record is newer than the state of its run has one state: %s', async (_, later, hasRest) => {
+  let view = viewOf({});
+  const scene = await served(
+    undefined,
+    async () => view,
+    () => {
+      view = later;
+    },
+  );
+  const folder = join(scene.folders.waiting, 'list-2026-11-20T11-22-48Z');
+  await mkdir(folder);
+  await writeFile(join(folder, 'list.csv'), 'x');
+  const parked = { at: NOW, since: NOW, state: { why: 'tried', capMark: null } } as const;
+  const ids = { id: trial.job, run: trial.id, file: 'list.csv' };
+  const reason = {
+    headline: 'These were tried first: look at them, then decide about the rest.',
+    details: '',
+  };
+  await writeRecord(folder, { ...ids, reason, parked });
+  const { text } = await scene.get(`/files/${trial.job}`);
+  expect(text).toContain('>Tried<');
+  expect(text).toContain('then decide about the rest.');
+  expect(text.includes('>Look up the rest</button>')).toBe(hasRest);
+  for (const words of ['1 of 1,400', '>Pause<', '>Running<']) expect(text).not.toContain(words);
 });
 
 it('a waiting file does not go on, now or later, while the engine does not answer', async () => {

@@ -24,25 +24,23 @@ import {
 
 const withData = (parts: Partial<DashboardData>) => dashboardView({ data: dashboardData(parts) });
 
-describe('the status word', () => {
-  it.each([
-    ['Working', dashboardView()],
-    ['Service unavailable', dashboardView({ serviceOutage: 'status 503' })],
-    ['Paused', { ...withData(accountParts({ isPaused: true })), serviceOutage: 'status 503' }],
-    ['Idle', emptyView()],
-    ['Idle', withData({ runs: [runRecord({ heartbeatAt: NOW - 60_000 })] })],
-    ['Stopping', dashboardView({ isStopping: true, outageNoticedAt: NOW })],
-    ['Engine unavailable', dashboardView({ outageNoticedAt: NOW })],
-    ['Engine unavailable', dashboardView({ data: null, outageNoticedAt: NOW })],
-    ['Starting', dashboardView({ data: null })],
-    ['Paused', withData(accountParts({ quota: 10, sent: 10, isPaused: true, closedAt: 1 }))],
-    ['No answers', withData(accountParts({ quota: 10, held: 1, answeredAt: NOW - 30_000 }))],
-    ['Working', withData(accountParts({ quota: 10, held: 1, answeredAt: NOW - 29_999 }))],
-    ['Quota reached', withData(accountParts({ quota: 10, closedAt: 1 }))],
-    ['Limit used up', withData(accountParts({ quota: 10, sent: 10 }, 'free'))],
-  ])('%s', (label, view) => {
-    expect(verdictOf(view)[0]).toBe(label);
-  });
+it.each([
+  ['Working', dashboardView()],
+  ['Service unavailable', dashboardView({ serviceOutage: 'status 503' })],
+  ['Paused', { ...withData(accountParts({ isPaused: true })), serviceOutage: 'status 503' }],
+  ['Idle', emptyView()],
+  ['Idle', withData({ runs: [runRecord({ heartbeatAt: NOW - 60_000 })] })],
+  ['Stopping', dashboardView({ isStopping: true, outageNoticedAt: NOW })],
+  ['Engine unavailable', dashboardView({ outageNoticedAt: NOW })],
+  ['Engine unavailable', dashboardView({ data: null, outageNoticedAt: NOW })],
+  ['Starting', dashboardView({ data: null })],
+  ['Paused', withData(accountParts({ quota: 10, sent: 10, isPaused: true, closedAt: 1 }))],
+  ['No answers', withData(accountParts({ quota: 10, held: 1, answeredAt: NOW - 30_000 }))],
+  ['Working', withData(accountParts({ quota: 10, held: 1, answeredAt: NOW - 29_999 }))],
+  ['Quota reached', withData(accountParts({ quota: 10, closedAt: 1 }))],
+  ['Limit used up', withData(accountParts({ quota: 10, sent: 10 }, 'free'))],
+])('the status word is %s', (label, view) => {
+  expect(verdictOf(view)[0]).toBe(label);
 });
 
 const WAITING = ['limit', 'unreachable', 'throttled', 'tried', 'again', 'paused'] as const;
@@ -120,44 +118,42 @@ describe('what needs a person', () => {
   });
 });
 
-describe('the silence of the service', () => {
-  const HOUR = 3_600_000;
-  const began = (agoMs: number) => [runRecord({ asOf: NOW - agoMs })];
-  it.each<[string, Partial<DashboardData>, string | null]>([
-    [
-      'is dated while requests are in flight',
-      accountParts({ held: 3, answeredAt: NOW - 55_000 }),
-      'The service last answered 55 s ago; 3 lookups without an answer yet.',
-    ],
-    ['is nothing within 30 s', accountParts({ held: 3, answeredAt: NOW - 29_000 }), null],
-    ['is nothing while nothing is in flight', accountParts({ answeredAt: NOW - HOUR }), null],
-    [
-      'is nothing without an active run',
-      { runs: [runRecord({ heartbeatAt: 1 })], ...accountParts({ held: 3, answeredAt: 1 }) },
-      null,
-    ],
-    ['is nothing while spending is paused', accountParts({ held: 3, isPaused: true, answeredAt: 1 }), null],
-    [
-      'is nothing to runs of another account',
-      { runs: [runRecord({ settings: { account: 'other' } })], ...accountParts({ held: 3 }) },
-      null,
-    ],
-    [
-      'counts from the start of the run, when the answer is from before',
-      { runs: began(2_000), ...accountParts({ held: 3, answeredAt: NOW - HOUR }) },
-      null,
-    ],
-    [
-      'counts from the start of the run, when there is no answer',
-      { runs: began(90_000), ...accountParts({ held: 1 }) },
-      'The service has not answered for 1 min; 1 lookup without an answer yet.',
-    ],
-  ])('%s', (_, parts, warning) => {
-    const data = dashboardData(parts);
-    const shown = htmlOf(Banners({ view: dashboardView({ data }), viewer: VIEWER }));
-    if (warning === null) expect(shown).not.toContain('answered');
-    else expect(shown.replaceAll('\u00a0', ' ')).toContain(warning);
-  });
+const HOUR = 3_600_000;
+const began = (agoMs: number) => [runRecord({ asOf: NOW - agoMs })];
+it.each<[string, Partial<DashboardData>, string | null]>([
+  [
+    'is dated while requests are in flight',
+    accountParts({ held: 3, answeredAt: NOW - 55_000 }),
+    'The service last answered 55 s ago; 3 lookups without an answer yet.',
+  ],
+  ['is nothing within 30 s', accountParts({ held: 3, answeredAt: NOW - 29_000 }), null],
+  ['is nothing while nothing is in flight', accountParts({ answeredAt: NOW - HOUR }), null],
+  [
+    'is nothing without an active run',
+    { runs: [runRecord({ heartbeatAt: 1 })], ...accountParts({ held: 3, answeredAt: 1 }) },
+    null,
+  ],
+  ['is nothing while spending is paused', accountParts({ held: 3, isPaused: true, answeredAt: 1 }), null],
+  [
+    'is nothing to runs of another account',
+    { runs: [runRecord({ settings: { account: 'other' } })], ...accountParts({ held: 3 }) },
+    null,
+  ],
+  [
+    'counts from the start of the run, when the answer is from before',
+    { runs: began(2_000), ...accountParts({ held: 3, answeredAt: NOW - HOUR }) },
+    null,
+  ],
+  [
+    'counts from the start of the run, when there is no answer',
+    { runs: began(90_000), ...accountParts({ held: 1 }) },
+    'The service has not answered for 1 min; 1 lookup without an answer yet.',
+  ],
+])('the silence of the service %s', (_, parts, warning) => {
+  const data = dashboardData(parts);
+  const shown = htmlOf(Banners({ view: dashboardView({ data }), viewer: VIEWER }));
+  if (warning === null) expect(shown).not.toContain('answered');
+  else expect(shown.replaceAll('\u00a0', ' ')).toContain(warning);
 });
 
 describe('a run without a match', () => {

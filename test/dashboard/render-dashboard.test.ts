@@ -215,22 +215,20 @@ it.each([
   expect(row).toContain('>7 stored<');
 });
 
-describe('the last cell of a run says where its result is', () => {
-  const ofInbox = { job: 'j-1', owner: 'j-1' };
-  const done = { status: 'completed' } as const;
-  it.each<[string, Parameters<typeof runRecord>[0], string | null, string]>([
-    ['here', { ...ofInbox, ...done }, 'output', 'Download result of customers.csv'],
-    ['here, so far', { ...ofInbox, status: 'stopped' }, 'partial', 'Partial result of customers.csv'],
-    ['nowhere yet', ofInbox, null, 'no result yet'],
-    ['elsewhere', { ...ofInbox, ...done }, null, 'not here'],
-    ['nowhere, as it was cancelled', { ...ofInbox, status: 'cancelled' }, null, 'no result'],
-  ])('%s', (_, parts, result, words) => {
-    const run = runRecord({ tally: { matched: 5 }, ...parts });
-    const results = new Map(result === null ? [] : [[run.id, result as 'output']]);
-    const page = renderParts(dashboardView({ data: dashboardData({ runs: [run], results, inboxes: [] }) }));
-    const [, cell = ''] = /<span class="run-end">(.*?)<\/span>(?:<\/li>|<p)/s.exec(page) ?? [];
-    expect(cell.replace(/<[^>]*>/g, '')).toBe(words);
-  });
+const ofInbox = { job: 'j-1', owner: 'j-1' };
+const done = { status: 'completed' } as const;
+it.each<[string, Parameters<typeof runRecord>[0], string | null, string]>([
+  ['here', { ...ofInbox, ...done }, 'output', 'Download result of customers.csv'],
+  ['here, so far', { ...ofInbox, status: 'stopped' }, 'partial', 'Partial result of customers.csv'],
+  ['nowhere yet', ofInbox, null, 'no result yet'],
+  ['elsewhere', { ...ofInbox, ...done }, null, 'not here'],
+  ['nowhere, as it was cancelled', { ...ofInbox, status: 'cancelled' }, null, 'no result'],
+])('the last cell of a run says where its result is: %s', (_, parts, result, words) => {
+  const run = runRecord({ tally: { matched: 5 }, ...parts });
+  const results = new Map(result === null ? [] : [[run.id, result as 'output']]);
+  const page = renderParts(dashboardView({ data: dashboardData({ runs: [run], results, inboxes: [] }) }));
+  const [, cell = ''] = /<span class="run-end">(.*?)<\/span>(?:<\/li>|<p)/s.exec(page) ?? [];
+  expect(cell.replace(/<[^>]*>/g, '')).toBe(words);
 });
 
 it('offers to resume what is paused, with and without a run; a schedule is resumed in its own section', () => {

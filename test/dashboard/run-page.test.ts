@@ -95,27 +95,25 @@ it('begins with the question of a held run', () => {
   expect(headlineOf(view)).toMatch(/^0 of 50 found: is `website` the right column\? 50 of/);
 });
 
-describe('what is offered', () => {
-  const dead = { heartbeatAt: NOW - 12 * MINUTE };
-  const paused = { by: 'ada', at: 1 };
-  it.each<[string, Parameters<typeof runRecord>[0], readonly string[]]>([
-    ['a running run', {}, ['pause', 'cancel']],
-    ['a paused run', { paused }, ['resume', 'cancel']],
-    ['a run that stopped, and is paused', { status: 'stopped', paused }, ['resume', 'cancel']],
-    ['a dead run', dead, []],
-    ['a file of a process that was killed', { ...dead, job: 'j-1' }, ['pause', 'cancel']],
-    ['a finished run', { status: 'completed' }, []],
-    ['a stopped run', { status: 'stopped' }, []],
-    ['a cancelled run', { status: 'cancelled' }, []],
-    ['a held command', { status: 'stopped', stop: HELD }, ['rest']],
-    ['a held file of an inbox that was moved', { status: 'stopped', stop: HELD, job: 'j', owner: 'j' }, []],
-  ])('for %s', (_, parts, actions) => {
-    const view = seen(runRecord(parts));
-    expect(actionsOf(view.shown)).toEqual(actions);
-    const offered = [...partsOf(view).matchAll(/<form class="action" method="post" action="([^"]+)"/g)];
-    const paths = actions.map((action) => `/runs/r-20261120-8ce9ee49/${action}`);
-    expect(offered.map(([, path]) => path)).toEqual(paths);
-  });
+const dead = { heartbeatAt: NOW - 12 * MINUTE };
+const paused = { by: 'ada', at: 1 };
+it.each<[string, Parameters<typeof runRecord>[0], readonly string[]]>([
+  ['a running run', {}, ['pause', 'cancel']],
+  ['a paused run', { paused }, ['resume', 'cancel']],
+  ['a run that stopped, and is paused', { status: 'stopped', paused }, ['resume', 'cancel']],
+  ['a dead run', dead, []],
+  ['a file of a process that was killed', { ...dead, job: 'j-1' }, ['pause', 'cancel']],
+  ['a finished run', { status: 'completed' }, []],
+  ['a stopped run', { status: 'stopped' }, []],
+  ['a cancelled run', { status: 'cancelled' }, []],
+  ['a held command', { status: 'stopped', stop: HELD }, ['rest']],
+  ['a held file of an inbox that was moved', { status: 'stopped', stop: HELD, job: 'j', owner: 'j' }, []],
+])('the offers for %s', (_, parts, actions) => {
+  const view = seen(runRecord(parts));
+  expect(actionsOf(view.shown)).toEqual(actions);
+  const offered = [...partsOf(view).matchAll(/<form class="action" method="post" action="([^"]+)"/g)];
+  const paths = actions.map((action) => `/runs/r-20261120-8ce9ee49/${action}`);
+  expect(offered.map(([, path]) => path)).toEqual(paths);
 });
 
 it('offers the rest of a file that waits after its trial, and what failed of a finished one', () => {

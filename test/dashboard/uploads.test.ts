@@ -464,36 +464,32 @@ describe('on a full disk', () => {
   });
 });
 
-describe('uploads that nobody starts', () => {
-  it('are removed after a day, and not before', async () => {
-    const { uploads, served, kept, drafts } = await withInboxes();
-    await send(served, 'old.csv', 'x');
-    await send(served, 'new.csv', 'x');
-    const [fresh, old] = await drafts();
-    const yesterday = (Date.now() - 25 * 3_600_000) / 1_000;
-    await utimes(old?.folder ?? '', yesterday, yesterday);
-    await uploads.sweep();
-    expect(await drafts()).toEqual([fresh]);
-    expect((await kept()).filter((path) => path.endsWith('.csv'))).toEqual([
-      expect.stringContaining('new.csv'),
-    ]);
-  });
+it('uploads that nobody starts are removed after a day, and not before', async () => {
+  const { uploads, served, kept, drafts } = await withInboxes();
+  await send(served, 'old.csv', 'x');
+  await send(served, 'new.csv', 'x');
+  const [fresh, old] = await drafts();
+  const yesterday = (Date.now() - 25 * 3_600_000) / 1_000;
+  await utimes(old?.folder ?? '', yesterday, yesterday);
+  await uploads.sweep();
+  expect(await drafts()).toEqual([fresh]);
+  expect((await kept()).filter((path) => path.endsWith('.csv'))).toEqual([
+    expect.stringContaining('new.csv'),
+  ]);
 });
 
-describe('the dashboard', () => {
-  it('lists what was sent and not started, and says how to get an inbox', async () => {
-    const { drafts, served, root } = await withInboxes();
-    await send(served, 'a&b.csv', 'x');
-    served.show(dashboardView({ uploads: { roots: [root], received: await drafts() } }));
-    const pageOf = (path: string) => ask(served, path, { headers: BASIC });
-    const page = await pageOf('/');
-    expect(page.text).toContain(`href="/files/${(await drafts())[0]?.id}"`);
-    expect(page.text).toContain('<bdi>a&amp;b.csv</bdi>');
-    expect(page.text).toContain('needs JavaScript');
-    served.show(dashboardView({ uploads: { roots: [], received: [] } }));
-    expect((await pageOf('/')).text).toContain('No inbox is set up here');
-    expect((await pageOf('/files/nothing')).status).toBe(404);
-  });
+it('the dashboard lists what was sent and not started, and says how to get an inbox', async () => {
+  const { drafts, served, root } = await withInboxes();
+  await send(served, 'a&b.csv', 'x');
+  served.show(dashboardView({ uploads: { roots: [root], received: await drafts() } }));
+  const pageOf = (path: string) => ask(served, path, { headers: BASIC });
+  const page = await pageOf('/');
+  expect(page.text).toContain(`href="/files/${(await drafts())[0]?.id}"`);
+  expect(page.text).toContain('<bdi>a&amp;b.csv</bdi>');
+  expect(page.text).toContain('needs JavaScript');
+  served.show(dashboardView({ uploads: { roots: [], received: [] } }));
+  expect((await pageOf('/')).text).toContain('No inbox is set up here');
+  expect((await pageOf('/files/nothing')).status).toBe(404);
 });
 
 it('a large file is streamed: memory does not grow with it', { tags: ['long'] }, async () => {

@@ -95,30 +95,28 @@ onEngines(others, (other) => {
   });
 });
 
-describe('a damaged export file', () => {
-  test('is imported line by line: broken lines are named, intact ones are not lost', LONG, async () => {
-    const scene = await createScene(embedded, {}, domainList(12));
-    await ends(0, scene.run(['run', 'list.csv']));
-    const { stdout } = await scene.run(['engine', 'export', '-o', '-']);
-    const lines = stdout.trimEnd().split('\n');
-    const answers = lines.filter((line) => line.includes('"type":"answer"'));
-    const [one = '', two = ''] = answers;
-    const header = lines[0] ?? '';
-    const old = one.replace(/"fetchedAt":"[^"]+"/, '"fetchedAt":"2020-01-01T00:00:00.000Z"');
-    const broken = [header, one, two.slice(0, 60), '{"type":"odd"}', '', old, ...answers.slice(2)].join('\n');
-    const path = await scene.write('broken.jsonl', broken);
-    const elsewhere = { BRAND_ENRICH_STATE: scene.path('other') };
-    const { stdout: said, stderr } = await ends(1, scene.run(['engine', 'import', path], elsewhere));
-    expect(said).toContain('12 answers read: 11 imported, 0 already stored, 1 older than 30 days');
-    expect(stderr).toMatch(/^line 3: it is not JSON, or it is cut off; skipped$/m);
-    expect(stderr).toMatch(/^line 4: its type is "odd"; skipped$/m);
-    expect(stderr).toMatch(/^the file is cut off/m);
-    await ends(
-      2,
-      scene.run(['engine', 'import', scene.path('list.csv')], elsewhere),
-      /this is not a brand-enrich export/,
-    );
-  });
+test('of a damaged export file, broken lines are named, and intact ones are not lost', LONG, async () => {
+  const scene = await createScene(embedded, {}, domainList(12));
+  await ends(0, scene.run(['run', 'list.csv']));
+  const { stdout } = await scene.run(['engine', 'export', '-o', '-']);
+  const lines = stdout.trimEnd().split('\n');
+  const answers = lines.filter((line) => line.includes('"type":"answer"'));
+  const [one = '', two = ''] = answers;
+  const header = lines[0] ?? '';
+  const old = one.replace(/"fetchedAt":"[^"]+"/, '"fetchedAt":"2020-01-01T00:00:00.000Z"');
+  const broken = [header, one, two.slice(0, 60), '{"type":"odd"}', '', old, ...answers.slice(2)].join('\n');
+  const path = await scene.write('broken.jsonl', broken);
+  const elsewhere = { BRAND_ENRICH_STATE: scene.path('other') };
+  const { stdout: said, stderr } = await ends(1, scene.run(['engine', 'import', path], elsewhere));
+  expect(said).toContain('12 answers read: 11 imported, 0 already stored, 1 older than 30 days');
+  expect(stderr).toMatch(/^line 3: it is not JSON, or it is cut off; skipped$/m);
+  expect(stderr).toMatch(/^line 4: its type is "odd"; skipped$/m);
+  expect(stderr).toMatch(/^the file is cut off/m);
+  await ends(
+    2,
+    scene.run(['engine', 'import', scene.path('list.csv')], elsewhere),
+    /this is not a brand-enrich export/,
+  );
 });
 
 describe('the embedded engine', () => {

@@ -2,7 +2,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';
 import { startWebServer } from '../support/raw-web-server.js';
@@ -102,42 +102,39 @@ onEngines([redisEngine(), inLongTests(embeddedEngine()), inLongTests(postgres)],
   });
 });
 
-describe('a file with terminal control sequences', () => {
+test('terminal control sequences in a file are escaped in every message', { tags: ['long'] }, async () => {
   const ESCAPE = '\u001b[2J\u009b31m\u202e';
-
-  test('has them escaped in every message', { tags: ['long'] }, async () => {
-    const folder = await temporaryFolder();
-    const service = await startService(() => ({ status: 404, body: '{}' }));
-    const name = `list${ESCAPE}.csv`;
-    const header = `web${ESCAPE}site`;
-    const rows = `"${header}","note"\n"a.com","${ESCAPE}"\n"no ${ESCAPE} domain","x"\n`;
-    await writeFile(join(folder, name), rows);
-    const env = {
-      BRAND_ENRICH_STATE: join(folder, 'state'),
-      BRAND_API_URL: service.url,
-      BRAND_API_TOKEN: newToken(),
-    };
-    const cli = (...args: string[]) => runHere(args, { cwd: folder, env });
-    const column = ['--column', `${header}:domain`];
-    const ran = [];
-    // One by one: the test compares output, not which process starts first.
-    for (const args of [
-      ['plan', name, ...column],
-      ['plan', name, ...column, '--json'],
-      ['run', `missing${ESCAPE}.csv`],
-      ['run', name, '--column', `other${ESCAPE}`],
-      ['run', name, `--un${ESCAPE}known`],
-      ['ledger', 'show', '--account', `team${ESCAPE}`],
-      ['cancel', `run${ESCAPE}`],
-    ])
-      ran.push(await cli(...args));
-    ran.push(await cli('run', name, ...column, '--log-level', 'trace'));
-    ran.push(await cli('run', name, ...column, '--json', '--log-level', 'trace'));
-    ran.push(await cli('status'));
-    for (const { stdout, stderr } of ran) expect(stdout + stderr).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
-    expect(ran[0]?.stdout).toContain('web\\x1b[2J\\x9b31m\\u202esite');
-    const written = await readFile(join(folder, `list${ESCAPE}.enriched.csv`), 'utf8');
-    expect(written).toContain(header);
-    expect(written).toContain(`"${ESCAPE}"`);
-  });
+  const folder = await temporaryFolder();
+  const service = await startService(() => ({ status: 404, body: '{}' }));
+  const name = `list${ESCAPE}.csv`;
+  const header = `web${ESCAPE}site`;
+  const rows = `"${header}","note"\n"a.com","${ESCAPE}"\n"no ${ESCAPE} domain","x"\n`;
+  await writeFile(join(folder, name), rows);
+  const env = {
+    BRAND_ENRICH_STATE: join(folder, 'state'),
+    BRAND_API_URL: service.url,
+    BRAND_API_TOKEN: newToken(),
+  };
+  const cli = (...args: string[]) => runHere(args, { cwd: folder, env });
+  const column = ['--column', `${header}:domain`];
+  const ran = [];
+  // One by one: the test compares output, not which process starts first.
+  for (const args of [
+    ['plan', name, ...column],
+    ['plan', name, ...column, '--json'],
+    ['run', `missing${ESCAPE}.csv`],
+    ['run', name, '--column', `other${ESCAPE}`],
+    ['run', name, `--un${ESCAPE}known`],
+    ['ledger', 'show', '--account', `team${ESCAPE}`],
+    ['cancel', `run${ESCAPE}`],
+  ])
+    ran.push(await cli(...args));
+  ran.push(await cli('run', name, ...column, '--log-level', 'trace'));
+  ran.push(await cli('run', name, ...column, '--json', '--log-level', 'trace'));
+  ran.push(await cli('status'));
+  for (const { stdout, stderr } of ran) expect(stdout + stderr).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
+  expect(ran[0]?.stdout).toContain('web\\x1b[2J\\x9b31m\\u202esite');
+  const written = await readFile(join(folder, `list${ESCAPE}.enriched.csv`), 'utf8');
+  expect(written).toContain(header);
+  expect(written).toContain(`"${ESCAPE}"`);
 });

@@ -87,16 +87,14 @@ describe('while a command waits for work', LONG, () => {
   });
 });
 
-describe('between runs', () => {
-  test('a file in place of the database is said soon, and --start-empty sets it aside', LONG, async () => {
-    const scene = await usedScene();
-    await rename(scene.path('state/postgres/data'), scene.path('backup'));
-    await writeFile(scene.path('state/postgres/data'), '');
-    const result = await ends(5, scene.run(['status']));
-    expect(result.stderr).toContain('--start-empty');
-    expect(result.seconds).toBeLessThan(30);
-    await expectAnswers(scene, ['--start-empty'], 0);
-  });
+test('a file in place of the database is said soon, and --start-empty sets it aside', LONG, async () => {
+  const scene = await usedScene();
+  await rename(scene.path('state/postgres/data'), scene.path('backup'));
+  await writeFile(scene.path('state/postgres/data'), '');
+  const result = await ends(5, scene.run(['status']));
+  expect(result.stderr).toContain('--start-empty');
+  expect(result.seconds).toBeLessThan(30);
+  await expectAnswers(scene, ['--start-empty'], 0);
 });
 
 test.each(['', 'garbled\n/somewhere\n'])(

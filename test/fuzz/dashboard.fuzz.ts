@@ -120,16 +120,9 @@ const HEADERS = [
   'Range: bytes=0-1',
   'X-Forwarded-Host: x',
 ];
-const FIELDS = [
-  'token=x',
-  'confirmed=yes',
-  'inbox=0',
-  `folder=${JOB}`,
-  'folder=..',
-  'back=//elsewhere.example',
-  'next=/',
-  'password=no',
-];
+const FIELDS = wordsOf(
+  `token=x confirmed=yes inbox=0 folder=${JOB} folder=.. back=//elsewhere.example next=/ password=no`,
+);
 
 const target = fc
   .record({ path: fc.constantFrom(...PATHS, ...PATHS, ...POSTS), changes: mutations(WORDS, 3) })

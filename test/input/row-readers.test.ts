@@ -196,28 +196,26 @@ function readJson(text: string) {
   return { rows, ...reader.seen() };
 }
 
-describe('rows that are members of an object', () => {
-  it('get their names; a member that is not an object is unreadable', () => {
-    const splitter = new ElementSplitter('a.json', undefined, { head: '', path: '', isKeyed: true });
-    const reader = new JsonReader(splitter, 'element', objectOfMember(false));
-    const rows = reader.push('{"a": {}, "b": 5, "c": {"n": }, "d" : { "n": 1 }}', true);
-    expect(rows.map(({ raw, problem }) => [raw, problem?.code])).toEqual([
-      ['{"_key":"a"}', undefined],
-      ['"b": 5', 'not_object'],
-      ['"c": {"n": }', 'not_json'],
-      ['{"_key":"d","n": 1 }', undefined],
-    ]);
-    const map = new ElementSplitter('a.json', undefined, { head: '', path: '', isKeyed: true });
-    const values = new JsonReader(map, 'element', objectOfMember(true)).push(
-      '{"a": "a.com", "b" :\n1.10, "c": x}',
-      true,
-    );
-    expect(values.map(({ raw, cells, problem }) => [raw, cells, problem?.code])).toEqual([
-      ['{"_key":"a","value":"a.com"}', ['a', 'a.com'], undefined],
-      ['{"_key":"b","value":1.10}', ['b', '1.10'], undefined],
-      ['"c": x', [], 'not_json'],
-    ]);
-  });
+it('rows that are members of an object get their names; other members are unreadable', () => {
+  const splitter = new ElementSplitter('a.json', undefined, { head: '', path: '', isKeyed: true });
+  const reader = new JsonReader(splitter, 'element', objectOfMember(false));
+  const rows = reader.push('{"a": {}, "b": 5, "c": {"n": }, "d" : { "n": 1 }}', true);
+  expect(rows.map(({ raw, problem }) => [raw, problem?.code])).toEqual([
+    ['{"_key":"a"}', undefined],
+    ['"b": 5', 'not_object'],
+    ['"c": {"n": }', 'not_json'],
+    ['{"_key":"d","n": 1 }', undefined],
+  ]);
+  const map = new ElementSplitter('a.json', undefined, { head: '', path: '', isKeyed: true });
+  const values = new JsonReader(map, 'element', objectOfMember(true)).push(
+    '{"a": "a.com", "b" :\n1.10, "c": x}',
+    true,
+  );
+  expect(values.map(({ raw, cells, problem }) => [raw, cells, problem?.code])).toEqual([
+    ['{"_key":"a","value":"a.com"}', ['a', 'a.com'], undefined],
+    ['{"_key":"b","value":1.10}', ['b', '1.10'], undefined],
+    ['"c": x', [], 'not_json'],
+  ]);
 });
 
 describe('rows of JSON lines', () => {

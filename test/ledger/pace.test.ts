@@ -30,11 +30,8 @@ describe('after a refusal', () => {
     expect(slowDown(paced(state), null, accepted).rate).toBeCloseTo(rate, 10);
   });
 
-  test('names the version that was judged, removes the burst, and waits for a second', () => {
+  test('names the version that was judged, removes the burst, and waits for a second or Retry-After', () => {
     expect(slowDown(paced({}), null)).toMatchObject({ ifVersion: 7, burst: 1, floorMs: 1_000 });
-  });
-
-  test('a Retry-After is the wait', () => {
     expect(slowDown(paced({}), 30_000).floorMs).toBe(30_000);
   });
 });
@@ -54,18 +51,15 @@ describe('without a refusal', () => {
     expect(speedUp(paced(state), quietMs, ceiling)?.rate ?? null).toBe(rate);
   });
 
-  test.each<[string, number, RefusedRate, number | null, number | null]>([
+  test.each<[string, number, RefusedRate, number | null, number | null, quietMs?: number]>([
     ['a guess grows by a tenth', 20, 'guess', null, 22],
     ['an unmeasured rate fourfold', 10, 'unmeasured', null, 40],
     ['up to the ceiling', 10, 'unmeasured', 30, 30],
     ['a pace that slows nothing down is lifted', 640, 'unmeasured', null, null],
     ['unless the run has a ceiling', 640, 'unmeasured', 4_000, 2_560],
-  ])('%s', (_what, rate, refused, ceiling, grown) => {
-    expect(speedUp(paced({ rate }), 1_000, ceiling, refused)?.rate).toBe(grown);
-  });
-
-  test('after any quiet time an unmeasured rate takes one step', () => {
-    expect(speedUp(paced({ rate: 10 }), 3_600_000, null, 'unmeasured')?.rate).toBe(40);
+    ['an unmeasured rate takes one step after any quiet time', 10, 'unmeasured', null, 40, 3_600_000],
+  ])('%s', (_what, rate, refused, ceiling, grown, quietMs = 1_000) => {
+    expect(speedUp(paced({ rate }), quietMs, ceiling, refused)?.rate).toBe(grown);
   });
 
   test('burst and version stay those that were judged, and nothing waits', () => {

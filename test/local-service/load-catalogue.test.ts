@@ -151,11 +151,8 @@ describe('a bad line', () => {
 });
 
 describe('a file', () => {
-  test('that is missing is named', async () => {
+  test('that is missing or a folder is named', async () => {
     expect(await messageOf(join(folder, 'nowhere.jsonl'))).toContain('nowhere.jsonl (it does not exist)');
-  });
-
-  test('that is a folder is named', async () => {
     expect(await messageOf(folder)).toContain('(it is a folder)');
   });
 
@@ -184,13 +181,11 @@ describe('finding a member in JSON bytes', () => {
     );
   });
 
-  test('returns the last of two, like JSON.parse', () => {
-    expect(memberBytes(Buffer.from('{"brand":1,"\\u0062rand":2}'), 'brand').toString()).toBe('2');
-  });
-
-  test('does not search other members', () => {
-    const bytes = Buffer.from('{"keys":{"brand":1},"brand":[{"brand":3}]}');
-    expect(memberBytes(bytes, 'brand').toString()).toBe('[{"brand":3}]');
+  test.each([
+    ['{"brand":1,"\\u0062rand":2}', '2'],
+    ['{"keys":{"brand":1},"brand":[{"brand":3}]}', '[{"brand":3}]'],
+  ])('returns the last of two, like JSON.parse, and no member of a member: %s', (json, found) => {
+    expect(memberBytes(Buffer.from(json), 'brand').toString()).toBe(found);
   });
 
   test('does not copy', () => {

@@ -184,33 +184,31 @@ it('the summary names the files, and marks a partial one', () => {
   expect(lines).toContain('took: 3 min 20 s');
 });
 
-describe('the next step', () => {
-  const AGAIN = 'run the same command again';
-  const RAISED = 'a raised quota or the next period would cover them';
-  it.each<[RunSettings['plan'], LookupsEnd, why: string, todo: string]>([
-    [
-      'unspecified',
-      halted('limit'),
-      'the quota is used up',
-      `: ${RAISED}, or --plan paid --overage-budget AMOUNT if the plan bills overage`,
-    ],
-    ['free', halted('limit'), 'the quota is used up', `: ${RAISED}`],
-    [
-      'paid',
-      halted('limit', { name: 'account', overage: 3 }),
-      'the quota and the overage budget are used up',
-      ': a higher --overage-budget would cover them, or a raised quota, which this plan does not show by itself: set --own-domain, or use `brand-enrich ledger check` or `brand-enrich ledger observe --quota N`',
-    ],
-    [
-      'paid',
-      halted('limit', { name: 'overstated', usage: 52, quota: 50 }),
-      'the service refuses every request at a usage of 52 and a quota of 50: the plan or the overage budget set here is higher than in the account',
-      ': set --plan and --overage-budget to what the account has, or raise them in the account',
-    ],
-    // No quota would help.
-    ['unspecified', halted('throttled'), 'the service refused every request as too many for 360 s', ''],
-  ])('on plan %s after %j is what would cover the rest', (plan, end, why, todo) => {
-    const step = `stopped: ${why}; 1,900 identifiers are left${todo}; ${AGAIN} to continue`;
-    expect(summaryOf({ end, facts: DEFERRED }, { plan })).toContain(step);
-  });
+const AGAIN = 'run the same command again';
+const RAISED = 'a raised quota or the next period would cover them';
+it.each<[RunSettings['plan'], LookupsEnd, why: string, todo: string]>([
+  [
+    'unspecified',
+    halted('limit'),
+    'the quota is used up',
+    `: ${RAISED}, or --plan paid --overage-budget AMOUNT if the plan bills overage`,
+  ],
+  ['free', halted('limit'), 'the quota is used up', `: ${RAISED}`],
+  [
+    'paid',
+    halted('limit', { name: 'account', overage: 3 }),
+    'the quota and the overage budget are used up',
+    ': a higher --overage-budget would cover them, or a raised quota, which this plan does not show by itself: set --own-domain, or use `brand-enrich ledger check` or `brand-enrich ledger observe --quota N`',
+  ],
+  [
+    'paid',
+    halted('limit', { name: 'overstated', usage: 52, quota: 50 }),
+    'the service refuses every request at a usage of 52 and a quota of 50: the plan or the overage budget set here is higher than in the account',
+    ': set --plan and --overage-budget to what the account has, or raise them in the account',
+  ],
+  // No quota would help.
+  ['unspecified', halted('throttled'), 'the service refused every request as too many for 360 s', ''],
+])('the next step on plan %s after %j is what would cover the rest', (plan, end, why, todo) => {
+  const step = `stopped: ${why}; 1,900 identifiers are left${todo}; ${AGAIN} to continue`;
+  expect(summaryOf({ end, facts: DEFERRED }, { plan })).toContain(step);
 });

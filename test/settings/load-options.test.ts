@@ -72,26 +72,10 @@ describe('options', () => {
   it('are the settings of a run in the config file for lookups and files', () => {
     const lines = settingsOf('run').map(([, line]) => line);
     const keys = lines.flatMap(({ isInFile, key }) => (isInFile && key !== null ? [key] : []));
-    expect(keys.filter((key) => !PROGRAM_OPTIONS.has(key)).sort()).toMatchInlineSnapshot(`
-      [
-        "color",
-        "confirmAbove",
-        "json",
-        "logFile",
-        "logLevel",
-        "metricsFile",
-        "metricsHost",
-        "metricsPort",
-        "notifyMail",
-        "notifyOn",
-        "notifySecretFile",
-        "notifyUrl",
-        "quiet",
-        "stopGrace",
-        "try",
-        "worker",
-        "yes",
-      ]
-    `);
+    const others = keys.filter((key) => !PROGRAM_OPTIONS.has(key)).sort();
+    expect(others.join(' ')).toBe(
+      'color confirmAbove json logFile logLevel metricsFile metricsHost metricsPort notifyMail notifyOn ' +
+        'notifySecretFile notifyUrl quiet stopGrace try worker yes',
+    );
   });
 });

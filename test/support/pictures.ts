@@ -67,18 +67,7 @@ async function pictureReport(browser: Browser, work: string, path: string): Prom
 /** With a file under way. */
 async function pictureDashboard(browser: Browser, work: string, path: string): Promise<void> {
   const port = await freePort();
-  const args = [
-    'up',
-    '--sample',
-    '--inbox',
-    'box',
-    '--rate',
-    '3',
-    '--state',
-    'state-up',
-    '--settle',
-    '200ms',
-  ];
+  const args = 'up --sample --inbox box --rate 3 --state state-up --settle 200ms'.split(' ');
   const ports = ['--dashboard-port', `${port}`, '--metrics-port', `${await freePort()}`];
   const password = 'picture-of-a-page';
   const up = startCli([...args, ...ports], {

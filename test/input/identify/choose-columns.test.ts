@@ -260,67 +260,65 @@ it.each([
   expect(refusal(table).message).toContain('company names cannot be looked up');
 });
 
-describe('a tie or a doubt stops with the flag that resolves it', () => {
-  /** What each table is, its lines with ` / ` between them, and what is said of it. */
-  const DOUBTS = `
-    # two websites
-    website|domain / acme.com|zeta.de / beta.com|eta.de
-    two columns name different companies: "website" as domain (2 of 2 sampled values are domains, its name says so); "domain" as domain (2 of 2 sampled values are domains, its name says so); choose one: --column website:domain or --column domain:domain; or use later ones as fallbacks: --column website:domain --column domain:domain
-    # two columns of one name
-    url|name|url / a.com|A|acme.com / b.com|B|beta.com
-    two columns name different companies: number 1 as domain (2 of 2 sampled values are domains, its name says so); number 3 as domain (2 of 2 sampled values are domains, its name says so); choose one: --column position:1:domain or --column position:3:domain; or use later ones as fallbacks: --column position:1:domain --column position:3:domain
-    # the websites of two parties, however full
-    customer_website|vendor_website / a.com|b.com / c.com| / d.com|
-    two columns name different companies: "customer_website" as domain (3 of 3 sampled values are domains, its name says so); "vendor_website" as domain (1 of 1 sampled values are domains, its name says so); choose one: --column customer_website:domain or --column vendor_website:domain; or use later ones as fallbacks: --column customer_website:domain --column vendor_website:domain
-    # a symbol of undetermined kind
-    name|symbol / Meta|META / Link|LINK
-    a symbol may be a ticker or a coin: "symbol" as ticker (2 of 2 sampled values are written like tickers, its name says so, well-known tickers are among them); choose one: --column symbol:ticker or --column symbol:crypto
-    # company names
-    company|city / Acme|Berlin / Beta|Rome
-    no column clearly holds identifiers: "company", "city"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)
-    # a website whose values cannot be looked up
-    name|website|rev / N0|b0.example|7 / N1|b1.example|8
-    no column clearly holds identifiers: "website" as domain (0 of 2 sampled values are domains (others: a reserved or private host name), its name says so); company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)
-    # the same in the output of an earlier run, whose values are to be corrected
-    name|website|brand_status|brand_identifier|brand_fetched_at|brand_error / N0|b0.example|invalid||| / N1|10.0.0.1|invalid|||
-    no column clearly holds identifiers: "name", "website"; correct its rows, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)
-    # the output of an earlier run, with rows that could not be read
-    name|x|brand_status|brand_identifier|brand_fetched_at|brand_raw / ||invalid|||"a / ||invalid|||"b
-    no column clearly holds identifiers: "name", "x"; correct its rows, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)
-    # a website that is the same for all, behind a logo
-    logo_url|website / cdn.org|a.acme.com / cdn.org|b.acme.com / cdn.org|c.acme.com / cdn.org|d.acme.com / cdn.org|e.acme.com
-    all rows have the same site or symbol: "website" as domain (5 of 5 sampled values are domains, only 1 different, its name says so); use --column website:domain if that is right (kinds: domain, ticker, isin, crypto, id)
-    # logos are not suggested
-    name|logo_url / Acme|cdn.org/1 / Beta|img.net/2
-    no column clearly holds identifiers: "name", "logo_url"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)
-    # values that are partly domains, under a name that says nothing
-    name|x / A|acme.com / B|beta.com / C|none yet
-    no column surely holds identifiers: "x" as domain (2 of 3 sampled values are domains (others: not a domain name)); use --column x:domain if that is right (kinds: domain, ticker, isin, crypto, id)
-    # addresses of persons, most of them of free mail
-    name|emails / A|a@gmail.com / B|b@gmail.com / C|c@yahoo.com / D|d@gmail.com / E|e@acme.com / F|f@beta.com
-    no column surely holds identifiers: "emails" as domain (6 of 6 sampled values are e-mail addresses, its name says so, 67 % are at free e-mail providers); use --column emails:domain if that is right (kinds: domain, ticker, isin, crypto, id)
-    # a title above the names
-    Customer list 2024| / id|website / 1|acme.com / 2|beta.com / 3|eta.com
-    the names of the columns seem to be below a title: "website" in column number 2; if so, skip the lines above it with --skip-lines N
-    # symbols under a name that says nothing
-    a|b / META|US / LINK|US
-    no column clearly holds identifiers: "a" as ticker (2 of 2 sampled values are written like tickers, well-known tickers are among them); use --column a:ticker if that is right (kinds: domain, ticker, isin, crypto, id)
-    # identifiers of several kinds
-    Kunde|Kennung / Acme|acme.com / Beta|DE0007164600 / Gamma|AAPL / Eta|eta.de / Zeta|MSFT
-    this column has domains, ISINs and symbols: "Kennung"; use --column Kennung:auto, which reads each value by its shape
-    # identifiers of several kinds, most of which are domains
-    x / acme.com / beta.com / US0378331005
-    this column has domains and ISINs: "x"; use --column x:auto, which reads each value by its shape`;
-  it.each(
-    DOUBTS.split('\n    # ')
-      .slice(1)
-      .map((each) => each.split('\n').map((line) => line.trim())),
-  )('%s', (_, table = '', message = '') => {
-    const error = refusal(table.split(' / '));
-    expect(error.code).toBe('column-doubtful');
-    expect(error.exitCode).toBe(2);
-    expect(error.message).toBe(message);
-  });
+/** What each table is, its lines with ` / ` between them, and what is said of it. */
+const DOUBTS = `
+  # two websites
+  website|domain / acme.com|zeta.de / beta.com|eta.de
+  two columns name different companies: "website" as domain (2 of 2 sampled values are domains, its name says so); "domain" as domain (2 of 2 sampled values are domains, its name says so); choose one: --column website:domain or --column domain:domain; or use later ones as fallbacks: --column website:domain --column domain:domain
+  # two columns of one name
+  url|name|url / a.com|A|acme.com / b.com|B|beta.com
+  two columns name different companies: number 1 as domain (2 of 2 sampled values are domains, its name says so); number 3 as domain (2 of 2 sampled values are domains, its name says so); choose one: --column position:1:domain or --column position:3:domain; or use later ones as fallbacks: --column position:1:domain --column position:3:domain
+  # the websites of two parties, however full
+  customer_website|vendor_website / a.com|b.com / c.com| / d.com|
+  two columns name different companies: "customer_website" as domain (3 of 3 sampled values are domains, its name says so); "vendor_website" as domain (1 of 1 sampled values are domains, its name says so); choose one: --column customer_website:domain or --column vendor_website:domain; or use later ones as fallbacks: --column customer_website:domain --column vendor_website:domain
+  # a symbol of undetermined kind
+  name|symbol / Meta|META / Link|LINK
+  a symbol may be a ticker or a coin: "symbol" as ticker (2 of 2 sampled values are written like tickers, its name says so, well-known tickers are among them); choose one: --column symbol:ticker or --column symbol:crypto
+  # company names
+  company|city / Acme|Berlin / Beta|Rome
+  no column clearly holds identifiers: "company", "city"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)
+  # a website whose values cannot be looked up
+  name|website|rev / N0|b0.example|7 / N1|b1.example|8
+  no column clearly holds identifiers: "website" as domain (0 of 2 sampled values are domains (others: a reserved or private host name), its name says so); company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)
+  # the same in the output of an earlier run, whose values are to be corrected
+  name|website|brand_status|brand_identifier|brand_fetched_at|brand_error / N0|b0.example|invalid||| / N1|10.0.0.1|invalid|||
+  no column clearly holds identifiers: "name", "website"; correct its rows, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)
+  # the output of an earlier run, with rows that could not be read
+  name|x|brand_status|brand_identifier|brand_fetched_at|brand_raw / ||invalid|||"a / ||invalid|||"b
+  no column clearly holds identifiers: "name", "x"; correct its rows, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)
+  # a website that is the same for all, behind a logo
+  logo_url|website / cdn.org|a.acme.com / cdn.org|b.acme.com / cdn.org|c.acme.com / cdn.org|d.acme.com / cdn.org|e.acme.com
+  all rows have the same site or symbol: "website" as domain (5 of 5 sampled values are domains, only 1 different, its name says so); use --column website:domain if that is right (kinds: domain, ticker, isin, crypto, id)
+  # logos are not suggested
+  name|logo_url / Acme|cdn.org/1 / Beta|img.net/2
+  no column clearly holds identifiers: "name", "logo_url"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)
+  # values that are partly domains, under a name that says nothing
+  name|x / A|acme.com / B|beta.com / C|none yet
+  no column surely holds identifiers: "x" as domain (2 of 3 sampled values are domains (others: not a domain name)); use --column x:domain if that is right (kinds: domain, ticker, isin, crypto, id)
+  # addresses of persons, most of them of free mail
+  name|emails / A|a@gmail.com / B|b@gmail.com / C|c@yahoo.com / D|d@gmail.com / E|e@acme.com / F|f@beta.com
+  no column surely holds identifiers: "emails" as domain (6 of 6 sampled values are e-mail addresses, its name says so, 67 % are at free e-mail providers); use --column emails:domain if that is right (kinds: domain, ticker, isin, crypto, id)
+  # a title above the names
+  Customer list 2024| / id|website / 1|acme.com / 2|beta.com / 3|eta.com
+  the names of the columns seem to be below a title: "website" in column number 2; if so, skip the lines above it with --skip-lines N
+  # symbols under a name that says nothing
+  a|b / META|US / LINK|US
+  no column clearly holds identifiers: "a" as ticker (2 of 2 sampled values are written like tickers, well-known tickers are among them); use --column a:ticker if that is right (kinds: domain, ticker, isin, crypto, id)
+  # identifiers of several kinds
+  Kunde|Kennung / Acme|acme.com / Beta|DE0007164600 / Gamma|AAPL / Eta|eta.de / Zeta|MSFT
+  this column has domains, ISINs and symbols: "Kennung"; use --column Kennung:auto, which reads each value by its shape
+  # identifiers of several kinds, most of which are domains
+  x / acme.com / beta.com / US0378331005
+  this column has domains and ISINs: "x"; use --column x:auto, which reads each value by its shape`;
+it.each(
+  DOUBTS.split('\n    # ')
+    .slice(1)
+    .map((each) => each.split('\n').map((line) => line.trim())),
+)('a tie or a doubt stops with the flag that resolves it: %s', (_, table = '', message = '') => {
+  const error = refusal(table.split(' / '));
+  expect(error.code).toBe('column-doubtful');
+  expect(error.exitCode).toBe(2);
+  expect(error.message).toBe(message);
 });
 
 describe('columns that name the same companies', () => {

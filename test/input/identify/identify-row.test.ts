@@ -50,35 +50,22 @@ describe('the identifiers of a row', () => {
   });
 });
 
+const NOT_SYMBOL = { type: 'invalid', reason: { code: 'not_symbol', kind: 'ticker' } };
+const NOT_DOMAIN = { type: 'invalid', reason: { code: 'not_domain' } };
+const FREE_MAIL = { type: 'skipped', reason: { code: 'free_mail' } };
+const BLANK = { type: 'skipped', reason: { code: 'blank' } };
+
 describe('a row without an identifier', () => {
   it('names the cell that it is about', () => {
     expect(identifyRow(['', 'a,b', ' 10.0.0.1 '], [website, ticker, email])).toMatchObject({ cell: 'a,b' });
   });
 
-  const otherwise = (cells: readonly string[]) => identifyRow(cells, [website, ticker, email]).otherwise;
-
-  it('is invalid for the first reason when any cell is invalid', () => {
-    expect(otherwise(['localhost', '', '..'])).toEqual({
-      type: 'invalid',
-      reason: { code: 'not_symbol', kind: 'ticker' },
-    });
-  });
-
-  it('is invalid even when another cell was skipped before', () => {
-    expect(otherwise(['acme', 'jo@gmail.com', ''])).toEqual({
-      type: 'invalid',
-      reason: { code: 'not_domain' },
-    });
-  });
-
-  it('reports a skipped free mail address rather than a blank cell', () => {
-    expect(otherwise(['jo@gmail.com', '', 'n/a'])).toEqual({
-      type: 'skipped',
-      reason: { code: 'free_mail' },
-    });
-  });
-
-  it('is skipped as blank when all cells are blank', () => {
-    expect(otherwise(['', ' ', '-'])).toEqual({ type: 'skipped', reason: { code: 'blank' } });
+  it.each<[string, readonly string[], object]>([
+    ['invalid for the first reason when any cell is invalid', ['localhost', '', '..'], NOT_SYMBOL],
+    ['invalid even when another cell was skipped before', ['acme', 'jo@gmail.com', ''], NOT_DOMAIN],
+    ['skipped for a free mail address rather than a blank cell', ['jo@gmail.com', '', 'n/a'], FREE_MAIL],
+    ['skipped as blank when all cells are blank', ['', ' ', '-'], BLANK],
+  ])('is %s', (_, cells, otherwise) => {
+    expect(identifyRow(cells, [website, ticker, email]).otherwise).toEqual(otherwise);
   });
 });

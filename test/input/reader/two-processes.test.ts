@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { RowReason } from '../../../src/core/row-reason.js';
 import type { Row } from '../../../src/core/table.js';
 import type { BinaryTable } from '../../../src/input/binary-table.js';
@@ -78,7 +78,7 @@ async function expectSame(name: string, content: Buffer): Promise<Read> {
   return there;
 }
 
-describe('replies', () => {
+it('replies have rows as they were sent, and the wanted cells', () => {
   /** Of any code units, halves of pairs among them. */
   const text = fc
     .array(fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.constantFrom(0xd83d, 0xde00, 0x61)), {
@@ -92,34 +92,29 @@ describe('replies', () => {
     cells: fc.array(fc.oneof(text, fc.constant('')), { maxLength: 5 }),
     problem: fc.option(text.map((each): RowReason => ({ code: 'unread_earlier', text: each }))),
   });
-
-  it('have rows as they were sent, and the wanted cells', () => {
-    const sentTo = (each: Row, wanted: readonly number[] | null) =>
-      rowOf(JSON.parse(JSON.stringify(sentRow(each, wanted))), each.number, wanted);
-    fc.assert(
-      fc.property(row, (each) => {
-        expect(sentTo(each, null)).toEqual(each);
-        const cells = each.cells.map((cell, at) => (at === 1 ? cell : ''));
-        expect(sentTo(each, [1])).toEqual({ ...each, cells });
-      }),
-    );
-  });
+  const sentTo = (each: Row, wanted: readonly number[] | null) =>
+    rowOf(JSON.parse(JSON.stringify(sentRow(each, wanted))), each.number, wanted);
+  fc.assert(
+    fc.property(row, (each) => {
+      expect(sentTo(each, null)).toEqual(each);
+      const cells = each.cells.map((cell, at) => (at === 1 ? cell : ''));
+      expect(sentTo(each, [1])).toEqual({ ...each, cells });
+    }),
+  );
 });
 
-describe('a workbook', LONG, () => {
-  it('of more rows than one batch holds, some of them over the bounds', async () => {
-    const long = `<c t="inlineStr"><is><t>${'z'.repeat(30_000)}</t></is></c>`;
-    const small = (at: number) =>
-      `<row><c t="inlineStr"><is><t>c${at}.com</t></is></c><c><v>${at}</v></c></row>`;
-    const rows = Array.from({ length: 9_000 }, (_, at) =>
-      at % 1_500 === 7 ? `<row>${long.repeat(40)}</row>` : small(at),
-    );
-    const header =
-      '<row><c t="inlineStr"><is><t>website</t></is></c><c t="inlineStr"><is><t>n</t></is></c></row>';
-    const read = await expectSame('long.xlsx', await workbookOf(header + rows.join('')));
-    expect(read.rows).toHaveLength(9_000);
-    expect(read.rows.filter(({ problem }) => problem !== null)).toHaveLength(6);
-  });
+it('a workbook of more rows than one batch holds, some over the bounds', LONG, async () => {
+  const long = `<c t="inlineStr"><is><t>${'z'.repeat(30_000)}</t></is></c>`;
+  const small = (at: number) =>
+    `<row><c t="inlineStr"><is><t>c${at}.com</t></is></c><c><v>${at}</v></c></row>`;
+  const rows = Array.from({ length: 9_000 }, (_, at) =>
+    at % 1_500 === 7 ? `<row>${long.repeat(40)}</row>` : small(at),
+  );
+  const header =
+    '<row><c t="inlineStr"><is><t>website</t></is></c><c t="inlineStr"><is><t>n</t></is></c></row>';
+  const read = await expectSame('long.xlsx', await workbookOf(header + rows.join('')));
+  expect(read.rows).toHaveLength(9_000);
+  expect(read.rows.filter(({ problem }) => problem !== null)).toHaveLength(6);
 });
 
 type ColumnData = Parameters<typeof parquetWriteBuffer>[0]['columnData'];
@@ -147,14 +142,12 @@ function columnsOf(count: number): ColumnData {
   ];
 }
 
-describe('a Parquet file', LONG, () => {
-  const compressors = { GZIP: (bytes: Uint8Array) => new Uint8Array(gzipSync(bytes)) };
-  it.each(['SNAPPY', 'GZIP', 'UNCOMPRESSED'] as const)('of all types: %s', async (codec) => {
-    const columnData = columnsOf(5_000);
-    const options = { codec, compressors, rowGroupSize: 777, pageSize: 5_000 };
-    const bytes = parquetWriteBuffer({ columnData, ...options });
-    const { rows, error } = await expectSame(`${codec}.parquet`, Buffer.from(bytes));
-    expect(error).toBeNull();
-    expect(rows).toHaveLength(5_000);
-  });
+const compressors = { GZIP: (bytes: Uint8Array) => new Uint8Array(gzipSync(bytes)) };
+it.each(['SNAPPY', 'GZIP', 'UNCOMPRESSED'] as const)('Parquet of all types: %s', LONG, async (codec) => {
+  const columnData = columnsOf(5_000);
+  const options = { codec, compressors, rowGroupSize: 777, pageSize: 5_000 };
+  const bytes = parquetWriteBuffer({ columnData, ...options });
+  const { rows, error } = await expectSame(`${codec}.parquet`, Buffer.from(bytes));
+  expect(error).toBeNull();
+  expect(rows).toHaveLength(5_000);
 });

@@ -103,15 +103,13 @@ function prefixedParts(main: string, office: string, prefix: string) {
   };
 }
 
-describe('every edition of the standard is read', () => {
-  it.each([
-    ['transitional', MAIN, OFFICE, ''],
-    ['transitional, with prefixes', MAIN, OFFICE, 'x:'],
-    ['strict', STRICT, STRICT_OFFICE, ''],
-    ['strict, with prefixes', STRICT, STRICT_OFFICE, 'ss:'],
-  ])('%s', async (_, main, office, prefix) => {
-    expect(await textsOf(await workbookOf('', prefixedParts(main, office, prefix)))).toEqual(TEXTS);
-  });
+it.each([
+  ['transitional', MAIN, OFFICE, ''],
+  ['transitional, with prefixes', MAIN, OFFICE, 'x:'],
+  ['strict', STRICT, STRICT_OFFICE, ''],
+  ['strict, with prefixes', STRICT, STRICT_OFFICE, 'ss:'],
+])('every edition of the standard is read: %s', async (_, main, office, prefix) => {
+  expect(await textsOf(await workbookOf('', prefixedParts(main, office, prefix)))).toEqual(TEXTS);
 });
 
 describe('parts are found', () => {
@@ -161,21 +159,18 @@ describe('parts are found', () => {
   });
 });
 
-describe('parts in UTF-16', () => {
-  const swapped = (text: string) => Buffer.from(text, 'utf16le').swap16();
-  it.each<[string, (text: string) => Buffer]>([
-    ['little-endian', (text) => Buffer.from(`\ufeff${text}`, 'utf16le')],
-    ['big-endian', (text) => swapped(`\ufeff${text}`)],
-    ['little-endian without a mark', (text) => Buffer.from(text, 'utf16le')],
-    ['big-endian without a mark', swapped],
-  ])('%s', async (_, encode) => {
-    const parts = Object.entries(prefixedParts(MAIN, OFFICE, ''));
-    const declared = (xml: string) =>
-      `<?xml version="1.0" encoding="UTF-16"?>${xml.replace(/^<\?.*?\?>/, '')}`;
-    const encoded = parts.map(([name, xml]) => [name, encode(declared(xml).replace('a.com', 'müller.de'))]);
-    const book = await zipOf({ '[Content_Types].xml': '<Types/>', ...Object.fromEntries(encoded) });
-    expect(await textsOf(book)).toEqual([TEXTS[0], ['müller.de', '2024-01-15']]);
-  });
+const swapped = (text: string) => Buffer.from(text, 'utf16le').swap16();
+it.each<[string, (text: string) => Buffer]>([
+  ['little-endian', (text) => Buffer.from(`\ufeff${text}`, 'utf16le')],
+  ['big-endian', (text) => swapped(`\ufeff${text}`)],
+  ['little-endian without a mark', (text) => Buffer.from(text, 'utf16le')],
+  ['big-endian without a mark', swapped],
+])('parts in UTF-16 are read: %s', async (_, encode) => {
+  const parts = Object.entries(prefixedParts(MAIN, OFFICE, ''));
+  const declared = (xml: string) => `<?xml version="1.0" encoding="UTF-16"?>${xml.replace(/^<\?.*?\?>/, '')}`;
+  const encoded = parts.map(([name, xml]) => [name, encode(declared(xml).replace('a.com', 'müller.de'))]);
+  const book = await zipOf({ '[Content_Types].xml': '<Types/>', ...Object.fromEntries(encoded) });
+  expect(await textsOf(book)).toEqual([TEXTS[0], ['müller.de', '2024-01-15']]);
 });
 
 describe('a cell', () => {

@@ -34,17 +34,13 @@ describe('defuse', () => {
     expect(escapeFormula(cell, 'ours')).toBe(escaped);
   });
 
-  it('with "all" escapes numbers and text repeated from the user too', () => {
-    expect(escapeFormula('-1.5', 'all')).toBe("'-1.5");
-    expect(escapeFormula('=1+1', 'all', true)).toBe("'=1+1");
-  });
-
-  it('with "ours" leaves text repeated from the user unchanged', () => {
-    expect(escapeFormula('=1+1', 'ours', true)).toBe('=1+1');
-  });
-
-  it('with "none" leaves everything unchanged', () => {
-    expect(escapeFormula('=1+1', 'none')).toBe('=1+1');
+  it.each([
+    ['all', '-1.5', false, "'-1.5"],
+    ['all', '=1+1', true, "'=1+1"],
+    ['ours', '=1+1', true, '=1+1'],
+    ['none', '=1+1', false, '=1+1'],
+  ] as const)('with "%s" turns %j, repeated from the user: %s, into %j', (mode, cell, isTheirs, escaped) => {
+    expect(escapeFormula(cell, mode, isTheirs)).toBe(escaped);
   });
 });
 

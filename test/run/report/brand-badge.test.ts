@@ -70,12 +70,9 @@ describe('a badge', () => {
     expect(text).toContain('fill="#ffffff">AC</text>');
   });
 
-  it('is plain without a colour', () => {
+  it('is plain without a colour, and is the embedded logo, if there is one', () => {
     expect(badge({ color: 'url(#x)' })).not.toContain('url');
     expect(badge({ color: null })).toContain('class="blank"');
-  });
-
-  it('is the embedded logo, if there is one', () => {
     expect(badge({ logo: PIXEL })).toContain(`<img class="badge" src="${PIXEL}" alt=""`);
   });
 

@@ -92,18 +92,7 @@ export function brand(parts: Partial<ShownBrand> = {}): ShownBrand {
   };
 }
 
-const NAMES = [
-  'Acme',
-  'Blue Heron',
-  'Ça va',
-  'Delta',
-  '日本',
-  'Étoile du Nord',
-  '7th Street',
-  'Ægir',
-  'Ivy',
-  'Jo',
-];
+const NAMES = 'Acme, Blue Heron, Ça va, Delta, 日本, Étoile du Nord, 7th Street, Ægir, Ivy, Jo'.split(', ');
 
 export function pageData(parts: Partial<PageData> = {}): PageData {
   return {
@@ -129,17 +118,7 @@ export function pageData(parts: Partial<PageData> = {}): PageData {
   };
 }
 
-const COLORS = [
-  '#f40009',
-  '#abc',
-  '#ffffff',
-  '#000000',
-  '#1db954',
-  '#0071e3',
-  'none',
-  '#12345678',
-  '#FDB813',
-];
+const COLORS = '#f40009 #abc #ffffff #000000 #1db954 #0071e3 none #12345678 #FDB813'.split(' ');
 
 /** Returns the page of a run without any brand. */
 function brandlessPage(parts: FigureParts): PageData {
