@@ -81,12 +81,8 @@ it.runIf(existsSync('/dev/full'))('a full disk is an error in words', { tags: ['
     child.stdin?.end('website\nacme.com\n');
     const said = text(child.stderr);
     const [code] = await once(child, 'exit');
-    expect([code, await said]).toEqual([
-      5,
-      expect.stringMatching(
-        /^brand-enrich: an output cannot be written: standard output \(the disk is full\);.*\n$/,
-      ),
-    ]);
+    const words = /^brand-enrich: an output cannot be written: standard output \(the disk is full\);.*\n$/;
+    expect([code, await said]).toEqual([5, expect.stringMatching(words)]);
   }
 });
 

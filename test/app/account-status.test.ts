@@ -37,9 +37,8 @@ test.each([FREE, PAID])(
 );
 
 test('the terms do not come from a killed run', () => {
-  expect(termsOf(ACCOUNT, IDLE, [run(paidRun, 'running', NOW - 30_000)], FREE)).toMatchObject({
-    overage: 1_724,
-  });
+  const killed = run(paidRun, 'running', NOW - 30_000);
+  expect(termsOf(ACCOUNT, IDLE, [killed], FREE)).toMatchObject({ overage: 1_724 });
 });
 
 test('the terms ignore runs of other accounts', () => {
@@ -51,7 +50,6 @@ test('the terms are the settings without any run, and for `up` without a live on
   const given = { plan: 'paid', overage: 500, quotaCap: 70 };
   expect(termsOf(ACCOUNT, IDLE, [], PAID)).toEqual(given);
   expect(termsOf(ACCOUNT, IDLE, [run(paidRun)], { ...PAID, isHost: true })).toEqual(given);
-  expect(termsOf(ACCOUNT, IDLE, [run(paidRun, 'running')], { ...PAID, isHost: true })).toMatchObject({
-    overage: 0,
-  });
+  const live = [run(paidRun, 'running')];
+  expect(termsOf(ACCOUNT, IDLE, live, { ...PAID, isHost: true })).toMatchObject({ overage: 0 });
 });

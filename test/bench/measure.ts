@@ -32,7 +32,7 @@ const SAY_OWN = `data:text/javascript,${encodeURIComponent(`
 export async function take(
   file: string,
   args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
+  env: NodeJS.ProcessEnv = {},
 ): Promise<Took> {
   const started = performance.now();
   const node = [process.execPath, '--import', SAY_OWN, file, ...args];

@@ -123,13 +123,10 @@ const ALL: Readonly<Record<string, Shape>> = {
   'columns of Parquet': {
     file: 'a.parquet',
     size: 1_000,
-    make: (n) =>
-      parquetOf(
-        Object.fromEntries([
-          ['website', [KNOWN]],
-          ...Array.from({ length: n }, (_, at) => [`c${at}`, ['x']]),
-        ]),
-      ),
+    make: (n) => {
+      const others = Array.from({ length: n }, (_, at) => [`c${at}`, ['x']]);
+      return parquetOf({ website: [KNOWN], ...Object.fromEntries(others) });
+    },
   },
   'a long text of Parquet': {
     file: 'a.parquet',

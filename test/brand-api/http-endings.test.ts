@@ -176,11 +176,7 @@ describe('the token', () => {
 });
 
 /** A first text, then another one again and again until the connection ends. */
-function drip(
-  socket: { write(text: string): unknown; destroyed: boolean },
-  first: string,
-  then: string,
-): void {
+function drip(socket: { write(text: string): unknown; destroyed: boolean }, first: string, then: string) {
   socket.write(first);
   void (async () => {
     while (!socket.destroyed) {

@@ -60,11 +60,7 @@ export async function createRawServer(respond: Respond) {
 }
 
 /** A complete answer with its length. */
-export function answerText(
-  body: string | Buffer,
-  headers: Record<string, string> = {},
-  status = '200 OK',
-): Buffer {
+export function answerText(body: string | Buffer, headers: Record<string, string> = {}, status = '200 OK') {
   const bytes = Buffer.from(body);
   const lines = Object.entries({ 'content-length': String(bytes.length), ...headers }).map(
     ([name, value]) => `${name}: ${value}\r\n`,

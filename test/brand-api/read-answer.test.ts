@@ -12,11 +12,7 @@ interface Given {
   readonly incomplete?: 'too_large' | 'cut_off';
 }
 
-function read(
-  status: number,
-  { headers = {}, body = '', incomplete }: Given = {},
-  free = FREE_STATUSES,
-): Answer {
+function read(status: number, { headers = {}, body = '', incomplete }: Given = {}, free = FREE_STATUSES) {
   const content = { body: Buffer.from(body), incomplete: incomplete ?? null };
   return readAnswer({ type: 'answer', status, headers, ...content }, free, NOON);
 }

@@ -92,20 +92,15 @@ export function createWork(scene: InboxScene, kind: Kind, rows: number, concurre
     },
     say,
     /** The same order on the dashboard. */
-    press: (word: 'pause' | 'resume' | 'cancel', ref: string) =>
-      press(
-        kind === 'schedule' && ref === name
-          ? `/schedules/${name}/${word}`
-          : `/runs/${encodeURIComponent(ref)}/${word}`,
-      ),
+    press: (word: 'pause' | 'resume' | 'cancel', ref: string) => {
+      const isSchedule = kind === 'schedule' && ref === name;
+      return press(`/${isSchedule ? 'schedules' : 'runs'}/${encodeURIComponent(ref)}/${word}`);
+    },
     /** Ends what runs; how many processes that could have had requests in flight. */
-    async end(
-      signal: NodeJS.Signals,
-      waitBetween: () => Promise<unknown> = async () => undefined,
-    ): Promise<number> {
+    async end(signal: NodeJS.Signals, waitBetween?: () => Promise<unknown>): Promise<number> {
       const ending = [up, command].filter((each) => each !== null);
       for (const each of ending) each.kill(signal);
-      await waitBetween();
+      await waitBetween?.();
       await Promise.all(ending.map(({ done }) => done));
       [up, command] = [null, null];
       return ending.length;

@@ -55,17 +55,9 @@ describe('a cell as text', () => {
   });
 
   it('is JSON with its type', () => {
-    const cells = [
-      null,
-      'a"b',
-      1.5,
-      false,
-      { n: '12345678901234567890' },
-      { n: 45_306, f: 1 },
-      { n: 2, f: 4 },
-    ];
+    const cells = [null, 'a"b', 1.5, false, { n: '123456789012345678' }, { n: 45_306, f: 1 }, { n: 2, f: 4 }];
     expect(cells.map((cell) => jsonOfCell(cell, from1900)).join()).toBe(
-      'null,"a\\"b",1.5,false,12345678901234567890,"2024-01-15",2',
+      'null,"a\\"b",1.5,false,123456789012345678,"2024-01-15",2',
     );
   });
 });

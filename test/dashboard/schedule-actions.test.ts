@@ -10,11 +10,8 @@ import { scheduleState } from './views.js';
 
 const NOTHING_SENT = { fields: new URLSearchParams() };
 
-function actionOn(
-  book: Parameters<typeof scheduleActions>[0],
-  name: string,
-  outageNoticedAt: number | null = null,
-) {
+type Book = Parameters<typeof scheduleActions>[0];
+function actionOn(book: Book, name: string, outageNoticedAt: number | null = null) {
   const [action] = scheduleActions(book, NO_ORDERS, async () => ({ outageNoticedAt }));
   if (action?.ask === undefined) throw new Error('it does not ask');
   const input = { ...NOTHING_SENT, user: 'ada', id: name };

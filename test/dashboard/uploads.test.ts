@@ -136,10 +136,8 @@ describe('an upload', () => {
     const { served, drafts, roots } = await withInboxes(2);
     for (const [at, text] of ['first', 'second', 'third'].entries())
       expect((await send(served, 'list.csv', text, BASIC, at > 1 ? 1 : 0)).status).toBe(201);
-    const found = await Promise.all(
-      (await drafts()).map(async ({ path, root }) => [await readFile(path, 'utf8'), root]),
-    );
-    expect(found).toEqual([
+    const found = (await drafts()).map(async ({ path, root }) => [await readFile(path, 'utf8'), root]);
+    expect(await Promise.all(found)).toEqual([
       ['third', roots[1]],
       ['second', roots[0]],
       ['first', roots[0]],
@@ -285,9 +283,8 @@ describe('a start', () => {
     const [left] = await drafts();
     expect(left).toMatchObject({ id: upload.id, file: 'export.csv' });
     if (left) await start(left, 'export.csv', {});
-    expect(await listWaiting(join(root, 'waiting'))).toMatchObject([
-      { record: { id: upload.id, file: 'export.csv' } },
-    ]);
+    const record = { id: upload.id, file: 'export.csv' };
+    expect(await listWaiting(join(root, 'waiting'))).toMatchObject([{ record }]);
   });
 
   it('happens once, however often the button is pressed', async () => {

@@ -33,11 +33,7 @@ export function engineOfFile(): EngineUnderTest {
 }
 
 /** The result of a command, which must end with this code, say this, and report no bug. */
-export async function ends(
-  code: number,
-  running: Promise<CliResult>,
-  said: string | RegExp = '',
-): Promise<CliResult> {
+export async function ends(code: number, running: Promise<CliResult>, said: string | RegExp = '') {
   const result = await running;
   expect(result.code, result.stderr).toBe(code);
   expect(result.stderr).toMatch(said);

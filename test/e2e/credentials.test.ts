@@ -38,9 +38,8 @@ onEngines([redis], () => {
     await ends(4, running.done);
     expect(meter.count({ why: 'credentials' })).toBeLessThanOrEqual(32);
     expect(meter.billed).toBe(billed);
-    const { matched = 0, not_found: missing = 0 } = countStatuses(
-      await readRows(scene.path('list.enriched.partial.csv')),
-    );
+    const rows = await readRows(scene.path('list.enriched.partial.csv'));
+    const { matched = 0, not_found: missing = 0 } = countStatuses(rows);
     expect(matched + missing).toBe(billed);
 
     options.revoked = [];

@@ -35,13 +35,12 @@ onEngines([redisEngine()], (engine) => {
     const terms = [...money, '--overage-price', '0.1'];
     const status = await printed(scene, 'status', ['status', ...terms]);
     const { sent, billed } = report.requests;
+    const requests = { sent, billed, unreported: 0, overage: 10 };
     expect(status).toMatchObject({
       currency: 'EUR',
       account: { used: 30, left: 0 },
       budget: { used: '1', overage: 10 },
-      runs: [
-        { id: report.run.id, status: 'finished', requests: { sent, billed, unreported: 0, overage: 10 } },
-      ],
+      runs: [{ id: report.run.id, status: 'finished', requests }],
     });
     expect(JSON.stringify(status)).not.toMatch(/epoch|probe/i);
     const ledger = await printed(scene, 'ledger', ['ledger', 'show']);

@@ -112,11 +112,8 @@ test('of a damaged export file, broken lines are named, and intact ones are not 
   expect(stderr).toMatch(/^line 3: it is not JSON, or it is cut off; skipped$/m);
   expect(stderr).toMatch(/^line 4: its type is "odd"; skipped$/m);
   expect(stderr).toMatch(/^the file is cut off/m);
-  await ends(
-    2,
-    scene.run(['engine', 'import', scene.path('list.csv')], elsewhere),
-    /this is not a brand-enrich export/,
-  );
+  const other = scene.run(['engine', 'import', scene.path('list.csv')], elsewhere);
+  await ends(2, other, /this is not a brand-enrich export/);
 });
 
 describe('the embedded engine', () => {

@@ -39,7 +39,7 @@ async function live(scene: Scene, dice: Dice, turn: ReturnType<typeof turnNear>)
   const command = ['run', 'list.csv', '--concurrency', String(concurrency), ...terms];
   const happenings = Array.from({ length: dice.between(1, 4) }, () => dice.pick(['kill', 'turn', 'stop']));
   console.log(
-    `${identifiers} identifiers, quota ${options.quota}, ${concurrency} at once: ${happenings.join(', ')}`,
+    `${identifiers} of a quota of ${options.quota}, ${concurrency} at once: ${happenings.join(', ')}`,
   );
   let hasTurned = false;
   for (const happening of happenings) {
@@ -47,11 +47,8 @@ async function live(scene: Scene, dice: Dice, turn: ReturnType<typeof turnNear>)
     const least = happening === 'turn' && !hasTurned ? 4 * concurrency : 0;
     const enough = Math.max(least, meter.billed + dice.between(0, 15));
     const running = scene.start(command);
-    const isDone = await untilSeen(
-      scene,
-      running,
-      () => meter.billed > enough && meter.billedInFlight === concurrency,
-    )
+    const isDue = () => meter.billed > enough && meter.billedInFlight === concurrency;
+    const isDone = await untilSeen(scene, running, isDue)
       .then(() => false)
       .catch(() => true);
     if (isDone) break;

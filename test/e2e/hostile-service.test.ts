@@ -66,11 +66,9 @@ onEngines([redisEngine(), inLongTests(embeddedEngine()), inLongTests(postgres)],
       BRAND_ENRICH_NOTIFY_URL: `${service.url}/hook`,
     };
     const cli = (...args: string[]) => runHere(args, { cwd: folder, env });
-    const csv = await ends(
-      1,
-      cli('run', 'list.csv', '--json', '--log-level', 'trace', '--log-file', 'run.log'),
-    );
-    const lines = await cli('run', 'list.csv', '--format', 'jsonl', '--log-level', 'trace');
+    const traced = ['run', 'list.csv', '--log-level', 'trace'];
+    const csv = await ends(1, cli(...traced, '--json', '--log-file', 'run.log'));
+    const lines = await cli(...traced, '--format', 'jsonl');
     const status = await cli('status', '--json');
     const output = [csv, lines, status].map(({ stdout, stderr }) => stdout + stderr).join('\n');
     const all = [output, await allText(folder), ...service.posted].join('\n').toLowerCase();

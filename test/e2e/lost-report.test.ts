@@ -20,9 +20,8 @@ onEngines([redisEngine()], (engine) => {
       const { stderr } = await ends(5, running.done);
       const isPartial = fault.includes('stopped');
       const output = isPartial ? 'list.enriched.partial.csv' : 'list.enriched.csv';
-      expect(stderr).toContain(
-        `${isPartial ? 'the partial file is written' : 'the output is complete'} (${output})`,
-      );
+      const state = isPartial ? 'the partial file is written' : 'the output is complete';
+      expect(stderr).toContain(`${state} (${output})`);
       expect(stderr).toMatch(/report cannot be written: out\/r\.(json|html);/);
       expect(await readRows(scene.path(output))).toHaveLength(100);
       if (isPartial) return;

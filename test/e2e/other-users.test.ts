@@ -186,10 +186,8 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
     test('the config file of another user is not read unless it is named', async () => {
       const place = await shared();
       const config = join(place, 'brand-enrich.config.json');
-      await writeFile(
-        config,
-        JSON.stringify({ baseUrl: 'http://127.0.0.1:9', state: join(folder, 'state') }),
-      );
+      const settings = { baseUrl: 'http://127.0.0.1:9', state: join(folder, 'state') };
+      await writeFile(config, JSON.stringify(settings));
       await chown(config, MALLORY, MALLORY);
       const env = { BRAND_API_TOKEN: 'x' };
       for (const args of [['run', 'list.csv'], ['plan', 'list.csv'], ['worker'], ['up', '--inbox', '.']]) {

@@ -1,6 +1,5 @@
 /** A person's word holds, however `up` or a run is stopped and started. */
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createInboxScene, type InboxScene, readReason } from '../jobs/inbox-scene.js';
 import { startHook } from '../notify/hook-server.js';
@@ -32,10 +31,8 @@ async function succeed(scene: Scene, ...args: string[]): Promise<string> {
 /** All that is in `inbox` and `processing`: nothing is to be done any more. */
 async function isIdle(scene: InboxScene): Promise<boolean> {
   const watchers = await scene.list('processing');
-  const jobs = await Promise.all(
-    watchers.map((name) => readdir(join(scene.path('processing'), name)).catch(() => [])),
-  );
-  const names = jobs.flat().filter((name) => !name.startsWith('.'));
+  const jobs = watchers.map((name) => readdir(scene.path(`processing/${name}`)).catch(() => []));
+  const names = (await Promise.all(jobs)).flat().filter((name) => !name.startsWith('.'));
   return names.length === 0 && (await scene.list('inbox')).length === 0;
 }
 
@@ -53,11 +50,8 @@ async function orderAtOnce(up: Awaited<ReturnType<typeof startUp>>, order: () =>
 }
 
 /** Gives an order while requests of a dropped file are in flight. Returns what was billed. */
-async function orderInFlight(
-  scene: InboxScene,
-  word: string,
-  { signal, file = 'one.csv', isNamed = false, afterMs = 0 }: OrderInFlight,
-): Promise<number> {
+async function orderInFlight(scene: InboxScene, word: string, how: OrderInFlight): Promise<number> {
+  const { signal, file = 'one.csv', isNamed = false, afterMs = 0 } = how;
   const { meter, options } = scene.service;
   const up = await startUp(scene);
   await scene.drop(file, domainList(ROWS));

@@ -11,12 +11,7 @@ import { askAs, startUp } from './start-up.js';
 
 const redis = redisEngine();
 const ROOT = '{brand-enrich}:';
-const JUNK = [
-  ...' { null [] 7 nan -1e999 "x"'.split(' '),
-  '\u0000\ud800',
-  '\u001b]0;owned\u0007',
-  'x'.repeat(100_000),
-];
+const JUNK = [...' { null [] 7 nan -1e999 "x" \0\ud800 \u001b]0;owned\u0007'.split(' '), 'x'.repeat(100_000)];
 
 onEngines([redis], () => {
   test('ends no process, and is survived', { tags: ['long'], timeout: 240_000 }, async () => {

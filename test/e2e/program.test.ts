@@ -155,10 +155,7 @@ const orderOf = (authorization: string, form: string) => ({
 });
 
 test('a program pauses, resumes and cancels, by the id of the file or of its run, and reads what became of it', async () => {
-  const { scene, ask, send, until, authorization, meter } = await open(
-    { concurrency: 1 },
-    { latencyMs: 300 },
-  );
+  const { scene, ask, send, until, authorization } = await open({ concurrency: 1 }, { latencyMs: 300 });
   const order = <Json>(path: string, form = '') => ask<Json>(path, orderOf(authorization, form));
   const refused = async (status: number, code: string, path: string, form = '') => {
     const { status: got, json } = await order<Document<'http-error'>>(path, form);
@@ -189,7 +186,7 @@ test('a program pauses, resumes and cancels, by the id of the file or of its run
   expect(await taken(`/runs/${id}/cancel`, 'confirmed=yes')).toMatchObject({ id, file: 'list.csv' });
   const ended = await until(json.links.run, ({ isEnded }) => isEnded);
   expect(ended.run.state).toBe('cancelled');
-  expect(meter.billed).toBeLessThan(60);
+  expect(scene.service.meter.billed).toBeLessThan(60);
   const why = await refused(409, 'not-now', `/runs/${ended.run.run?.id}/cancel`, 'confirmed=yes');
   expect(why).toContain('cancelled');
 

@@ -72,11 +72,8 @@ test('GitHub Actions: 7 is a notice, and the cache carries what was paid for', L
   expect([first.code, scene.service.meter.billed], first.said).toEqual([0, 5]);
   expect(first.said).toContain('::notice::stopped by quota or budget');
   // What the cache does, between two machines.
-  const packed = spawnSync(
-    'sh',
-    ['-c', `tar -czf kept.tgz ${cached} && rm -rf ${cached} && tar -xzf kept.tgz`],
-    { cwd: scene.folder },
-  );
+  const keep = `tar -czf kept.tgz ${cached} && rm -rf ${cached} && tar -xzf kept.tgz`;
+  const packed = spawnSync('sh', ['-c', keep], { cwd: scene.folder });
   expect(packed.status).toBe(0);
   nextMonth(scene);
   const second = await inShell(own, 'bash', ['-e', '-c'], script);

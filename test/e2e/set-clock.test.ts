@@ -1,10 +1,10 @@
 /** A clock that is set back during a run or between two commands: the bill does not change. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { engineAt } from '../support/engines.js';
-import { createFakeTime, type FakeTime, missingFakeTime } from '../support/fake-time.js';
+import { createFakeTime, missingFakeTime } from '../support/fake-time.js';
 import { startPostgres } from '../support/postgres-server.js';
 import { hasRedisServer, startRedis } from '../support/redis-server.js';
-import { createScene, domainList, type Scene } from '../support/scene.js';
+import { createScene, domainList } from '../support/scene.js';
 import { answeredIn, ends, expectPaidOnce, kill, LONG } from './commands.js';
 
 const HOUR = 3_600_000;
@@ -21,18 +21,9 @@ const servers = [
 /** Whose clock is set. */
 type Whose = 'of the run' | 'of the engine' | 'of both';
 
-interface Set {
-  readonly scene: Scene;
-  /** Environment of the run. */
-  readonly env: Env;
-  readonly clock: FakeTime;
-}
-
-async function createSet(
-  { name, start }: (typeof servers)[number],
-  whose: Whose,
-  changes: Parameters<typeof createScene>[1] = {},
-): Promise<Set> {
+type Changes = Parameters<typeof createScene>[1];
+/** `env`: the environment of the run. */
+async function createSet({ name, start }: (typeof servers)[number], whose: Whose, changes: Changes = {}) {
   const clock = await createFakeTime();
   const server = await start(whose === 'of the run' ? {} : clock.env);
   onTestFinished(() => server.stop());

@@ -84,12 +84,10 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s ends a run that reads from a silen
   onTestFinished(() => writer.close());
   running.kill(signal);
   const { code, stderr } = await running.done;
-  expect([code, stderr]).toEqual([
-    130,
-    expect.stringContaining(
-      'brand-enrich: stopped by a signal: pipe; nothing was spent or written; run again',
-    ),
-  ]);
+  expect(stderr).toContain(
+    'brand-enrich: stopped by a signal: pipe; nothing was spent or written; run again',
+  );
+  expect(code).toBe(130);
 });
 
 /** The pipe, opened for writing once a reader has opened it. */

@@ -14,11 +14,8 @@ import { dashboardUrl, startUp, startUpHere } from './start-up.js';
 
 type Person = Awaited<ReturnType<typeof signIn>>;
 
-async function startScene(
-  changes: Parameters<typeof createInboxScene>[1] = {},
-  config: object = {},
-  startWith: typeof startUp = startUpHere,
-) {
+type Changes = Parameters<typeof createInboxScene>[1];
+async function startScene(changes: Changes = {}, config: object = {}, startWith = startUpHere) {
   const scene = await createInboxScene(await quickEngine(), changes);
   const start = () => startWith(scene, config);
   const up = await start();
@@ -228,14 +225,7 @@ test('the page fills columns of the file: its plan counts cells, and a change of
   const page = await person.get(path);
   const labels = [...page.matchAll(/<label for="fill-\d">([^<]*)</g)].map(([, label]) => label);
   expect(labels).toEqual(['Company', 'tier']);
-  for (const field of [
-    'name',
-    'country',
-    'industry',
-    'employees',
-    'company.location.region',
-    'links.linkedin',
-  ])
+  for (const field of 'name country industry employees company.location.region links.linkedin'.split(' '))
     expect(page).toContain(`<option value="Company=${field}">`);
   expect(page).toContain('<details id="fills" class="folded"><summary>');
 

@@ -19,11 +19,7 @@ function readNumber(name: string): number | null {
 }
 
 /** One target. `holds` throws for a case for which the property does not hold. */
-export function fuzz<T>(
-  name: string,
-  cases: fc.Arbitrary<T>,
-  holds: (value: T) => void | Promise<void>,
-): void {
+export function fuzz<T>(name: string, cases: fc.Arbitrary<T>, holds: (value: T) => void | Promise<void>) {
   test(name, { timeout: SECONDS * 1_000 + 4 * CASE_MS }, async () => {
     console.log(`FUZZ_SEED=${SEED} for "${name}"`);
     // A rejection that is not awaited would end the product's process.

@@ -58,11 +58,8 @@ const answerOf = (status: string, headers: readonly string[], body: string | Buf
   const lines = [`HTTP/1.1 ${status}`, ...headers, `Content-Length: ${bytes.length}`, '', ''];
   return Buffer.concat([Buffer.from(lines.join('\r\n')), bytes]);
 };
-const USAGE = [
-  'X-Api-Key-Quota: 250',
-  'X-Api-Key-Approximate-Usage: 249',
-  'Date: Tue, 15 Jan 2030 12:00:00 GMT',
-];
+const DATE = 'Date: Tue, 15 Jan 2030 12:00:00 GMT';
+const USAGE = ['X-Api-Key-Quota: 250', 'X-Api-Key-Approximate-Usage: 249', DATE];
 const ANSWERS: readonly Buffer[] = [
   answerOf('200 OK', ['Content-Type: application/json', ...USAGE], BRAND),
   answerOf('200 OK', ['Content-Encoding: gzip', ...USAGE], gzipSync(BRAND)),
@@ -71,11 +68,7 @@ const ANSWERS: readonly Buffer[] = [
   ),
   answerOf('404 Not Found', ['X-Bf-Error: crawl_queued', ...USAGE], '{}'),
   answerOf('429 Too Many Requests', ['Retry-After: 7', ...USAGE], '{"message":"no","quota":250,"used":251}'),
-  answerOf(
-    '503 Service Unavailable',
-    ['Retry-After: Tue, 15 Jan 2030 12:00:30 GMT'],
-    `<html>${TOKEN}</html>`,
-  ),
+  answerOf('503 Service Unavailable', ['Retry-After: Tue, 15 Jan 2030 12:00:30 GMT'], `<p>${TOKEN}</p>`),
   answerOf('302 Found', [`Location: https://elsewhere.example/${TOKEN}`], ''),
   answerOf('401 Unauthorized', [], `{"error":"${TOKEN}"}`),
   Buffer.from('HTTP/1.1 204 No Content\r\n\r\n'),

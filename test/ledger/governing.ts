@@ -15,11 +15,7 @@ export const TIMEOUT_MS = 40_000;
 export const CONFIRMED: Observation = { reading: null, isConfirmed: true };
 export const UNCONFIRMED: Observation = { reading: null, isConfirmed: false };
 
-export function headers(
-  quota: number | null,
-  usage: number | null,
-  period: string | null = null,
-): Observation {
+export function headers(quota: number | null, usage: number | null, period: string | null = null) {
   return { reading: { quota, usage, period }, isConfirmed: true };
 }
 

@@ -91,11 +91,8 @@ test('four governors use a limit of 53 to the last request, though every fifth a
         if (as !== 'free') usage += 1;
         await stage.clock.sleep(20 + ((count.sent * 37) % 90));
         if (as === 'billed') count.billed += 1;
-        stage.governors[by]?.settle(
-          asker.permit,
-          as,
-          as === 'free' ? UNCONFIRMED : headers(stage.account().quota, usage),
-        );
+        const shown = as === 'free' ? UNCONFIRMED : headers(stage.account().quota, usage);
+        stage.governors[by]?.settle(asker.permit, as, shown);
       }
       alive -= 1;
     };

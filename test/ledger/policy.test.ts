@@ -96,21 +96,13 @@ test.each<[string, LedgerState, object]>([
   ['--quota above the header has no effect', stateOf({ sent: 100, quotaCap: 200 }), account(0)],
   ['the cap of the run', stateOf({ sent: 5 }, { requests: 5, maxRequests: 5 }), CAP],
   [
-    'the cap of the run, with some in flight',
+    'its cap, one in flight',
     stateOf({ sent: 4, held: 1 }, { requests: 5, held: 1, maxRequests: 5 }),
     wait(100),
   ],
-  [
-    'the cap of the run, with requests of others in flight',
-    stateOf({ sent: 5, held: 64 }, { requests: 5, maxRequests: 5 }),
-    CAP,
-  ],
+  ['its cap, others in flight', stateOf({ sent: 5, held: 64 }, { requests: 5, maxRequests: 5 }), CAP],
   ['a money cap', stateOf({ sent: 102, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }), MONEY],
-  [
-    'the same, with one of its key stranded on another account',
-    stateOf({ sent: 5 }, { requests: 5, held: 1, maxRequests: 5 }),
-    CAP,
-  ],
+  ['its cap, one in flight elsewhere', stateOf({ sent: 5 }, { requests: 5, held: 1, maxRequests: 5 }), CAP],
   [
     'the cap on money, while requests of others decide what was overage',
     stateOf({ sent: 100, held: 1, overage: 10 }, { overageInFlight: 1, maxOverageRequests: 1 }),
@@ -141,11 +133,7 @@ test.each<[string, LedgerState, object]>([
   ['asks now, soon after the last answer', usedUp({ asksAt: NOW, confirmedAt: NOW - 20_000 }), wait(5_000)],
   ['asks now, a minute after an answer', usedUp({ asksAt: NOW, confirmedAt: NOW - MINUTES }), wait(100)],
   ['asks now, shortly after another probe', usedUp({ asksAt: NOW, nextProbeAt: NOW + 700 }), wait(700)],
-  [
-    'asks now, where the service refused for quota',
-    usedUp({ asksAt: NOW, closedAt: NOW - 1, confirmedAt: NOW }),
-    wait(100),
-  ],
+  ['asks now, after a refusal', usedUp({ asksAt: NOW, closedAt: NOW - 1, confirmedAt: NOW }), wait(100)],
 ])('a denied permit: %s', (_why, state, verdict) => {
   expect(judgeDenial(state)).toEqual(verdict);
 });

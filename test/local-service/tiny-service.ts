@@ -61,10 +61,8 @@ export function createHandClock(start = NOON) {
 export type TinyService = ReturnType<typeof createTinyService>;
 
 /** One paid account `data` with a quota of 100 unless accounts are given. */
-export function createTinyService(
-  options: Partial<LocalServiceOptions> & { terms?: Record<string, unknown> } = {},
-) {
-  const { terms, ...given } = options;
+type TinyOptions = Partial<LocalServiceOptions> & { terms?: Record<string, unknown> };
+export function createTinyService({ terms, ...given }: TinyOptions = {}) {
   const clock = createHandClock();
   const service = new LocalService({
     catalogue: tinyCatalogue(),
@@ -83,12 +81,10 @@ export async function billedBy(service: Service): Promise<number> {
   return Number(headers[USAGE]);
 }
 
+type As = { account?: string; authorization?: string | undefined; method?: string };
 /** Sends one GET as the account `data`, unless given another. */
 export function getFrom(service: Service) {
-  return async (
-    path: string,
-    as: { account?: string; authorization?: string | undefined; method?: string } = {},
-  ) =>
+  return async (path: string, as: As = {}) =>
     service.handle({
       method: as.method ?? 'GET',
       path,

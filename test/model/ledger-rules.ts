@@ -18,9 +18,8 @@ export interface LedgerRules {
 export const SOUND: LedgerRules = { exchange, isDurable: true };
 
 /** The rules but for what is done to the account before each exchange, or to the request. */
-const but = (
-  change: (account: ModelAccount, request: ExchangeRequest) => Partial<ExchangeRequest>,
-): LedgerRules => ({
+type Change = (account: ModelAccount, request: ExchangeRequest) => Partial<ExchangeRequest>;
+const but = (change: Change): LedgerRules => ({
   ...SOUND,
   exchange(ledger, request, now) {
     const changed = change(accountIn(ledger), request);

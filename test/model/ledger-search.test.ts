@@ -16,11 +16,8 @@ type Accidents = Partial<SmallWorld['left']>;
 
 const STATES_AT_MOST = 300_000;
 
-function search(
-  by: rules.LedgerRules,
-  left: Accidents,
-  { workers = 3, hasDisk = false, now, own }: Terms = {},
-): Explored {
+function search(by: rules.LedgerRules, left: Accidents, terms: Terms = {}): Explored {
+  const { workers = 3, hasDisk = false, now, own } = terms;
   const world = createSmallWorld(workers, left, now, own);
   if (hasDisk) world.disk = copyLedger(world.ledger);
   return explore(world, keyOfWorld, createSteps(by), STATES_AT_MOST);

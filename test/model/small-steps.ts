@@ -212,12 +212,8 @@ function isLookerOf({ own, workers }: SmallWorld, index: number): boolean {
 }
 
 /** One exchange of a worker: its outbox, and a permit if it wants one and receives the answer. */
-function exchange(
-  rules: LedgerRules,
-  next: SmallWorld,
-  index: number,
-  take: 'confirmed' | 'unconfirmed' | null,
-): string | null {
+type Take = 'confirmed' | 'unconfirmed' | null;
+function exchange(rules: LedgerRules, next: SmallWorld, index: number, take: Take): string | null {
   const worker = next.workers[index] ?? IDLE;
   const { outbox, phase } = worker;
   const isLooker = isLookerOf(next, index);
@@ -265,11 +261,10 @@ function exchange(
   // What the observer can prove: free answers are not ours, usage beyond all that may be ours is
   // others'.
   if (outbox?.as === 'free' && outbox.permit !== '' && phase !== 'asking') next.mayBeOurs -= 1;
-  if (outbox?.reading && outbox.reading.month === next.month)
-    next.provenOthers = Math.max(
-      next.provenOthers,
-      Math.min(outbox.reading.usage, next.total) - next.mayBeOurs,
-    );
+  if (outbox?.reading && outbox.reading.month === next.month) {
+    const proven = Math.min(outbox.reading.usage, next.total) - next.mayBeOurs;
+    next.provenOthers = Math.max(next.provenOthers, proven);
+  }
   const answer = rules.exchange(next.ledger, request, next.now);
   const mayGoBack = next.disk !== null;
   if (mayGoBack && rules.isDurable) next.disk = copyLedger(next.ledger);

@@ -76,19 +76,15 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
   }
 
   /** The client of the place, with something to do before and after each lookup. */
-  function clientThat(
-    before: (identifier: Identifier) => Promise<void>,
-    after = () => undefined as unknown,
-  ): Client {
+  function clientThat(before: (identifier: Identifier) => Promise<void>, after = () => undefined as unknown) {
     const client = place.client();
-    return {
-      async lookup(identifier, options) {
-        await before(identifier);
-        const answer = await client.lookup(identifier, options);
-        after();
-        return answer;
-      },
+    const lookup: Client['lookup'] = async (identifier, options) => {
+      await before(identifier);
+      const answer = await client.lookup(identifier, options);
+      after();
+      return answer;
     };
+    return { lookup };
   }
 
   const lines = async (name = 'list.enriched.csv') =>

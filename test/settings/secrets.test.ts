@@ -125,10 +125,8 @@ describe('the output of config', () => {
   const load = () => loadAny({ flags, env, file: { maxAge: '2h', strict: true }, command: 'config' });
 
   it('shows each value with its origin', () => {
-    const shown = Object.fromEntries(
-      shownSettings(load()).map(({ name, value, origin }) => [name, [value, origin]]),
-    );
-    expect(shown).toMatchObject({
+    const shown = shownSettings(load()).map(({ name, value, origin }) => [name, [value, origin]]);
+    expect(Object.fromEntries(shown)).toMatchObject({
       rate: ['50', 'flag'],
       column: ['site:domain, b', 'flag'],
       baseUrl: ['https://api.example.com', 'environment'],

@@ -45,11 +45,8 @@ describe('output fields', () => {
   });
 
   it('that the service may have added are accepted with a plus', () => {
-    expect(load({ flags: { fields: '+nmae,+esg.rating,name' } }).settings.fields).toEqual([
-      '+nmae',
-      '+esg.rating',
-      'name',
-    ]);
+    const fields = '+nmae,+esg.rating,name';
+    expect(load({ flags: { fields } }).settings.fields).toEqual(fields.split(','));
   });
 
   it('may start with the configured prefix', () => {

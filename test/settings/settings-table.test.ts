@@ -11,10 +11,7 @@ it('every setting has a description and a command', () => {
 });
 
 it.each([
-  [
-    'where requests go and what they may cost',
-    { baseUrl: 'https://a.example', overageBudget: '5', rate: '10' },
-  ],
+  ['where requests go and what they cost', { baseUrl: 'https://a.example', overageBudget: '5', rate: '10' }],
   ['how hosts are reached', { caFile: 'ca.pem' }],
   ['recipients of notifications', { notifyUrl: 'https://hooks.example', notifyOn: 'finish' }],
 ])('an inbox or schedule run inherits %s', (_, flags) => {
@@ -22,7 +19,6 @@ it.each([
 });
 
 it('each run sets its own input and output, and the process keeps the rest', () => {
-  expect(
-    inheritedFlags({ column: ['website'], output: 'a.csv', inbox: ['in'], metricsPort: '0', json: true }),
-  ).toEqual({});
+  const flags = { column: ['website'], output: 'a.csv', inbox: ['in'], metricsPort: '0', json: true };
+  expect(inheritedFlags(flags)).toEqual({});
 });

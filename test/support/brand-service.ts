@@ -202,12 +202,7 @@ function sendJson(response: ServerResponse, status: number, body: string): void 
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': length }).end(body);
 }
 
-function deliver(
-  response: ServerResponse,
-  status: number,
-  body: string,
-  fault: keyof ServiceFaults | null,
-): void {
+function deliver(response: ServerResponse, status: number, body: string, fault: keyof ServiceFaults | null) {
   const half = body.slice(0, Math.floor(body.length / 2));
   switch (fault) {
     case 'resetBefore':

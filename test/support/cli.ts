@@ -43,12 +43,8 @@ export function startCli(args: readonly string[], options: CliOptions): CliProce
   if (!existsSync(CLI)) throw new Error(`${CLI} is missing; run npm run build`);
   const startedAt = performance.now();
   const { uid, shell, isGroup = false } = options;
-  const [program = '', ...rest] = [
-    ...(shell === undefined ? [] : ['/bin/sh', '-c', `${shell} && exec "$@"`, 'sh']),
-    process.execPath,
-    CLI,
-    ...args,
-  ];
+  const inShell = shell === undefined ? [] : ['/bin/sh', '-c', `${shell} && exec "$@"`, 'sh'];
+  const [program = '', ...rest] = [...inShell, process.execPath, CLI, ...args];
   const child = spawn(program, rest, {
     ...(uid === undefined ? {} : { uid, gid: uid }),
     cwd: options.cwd,

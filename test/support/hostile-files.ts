@@ -9,10 +9,7 @@ export const row = (...cells: readonly string[]) => `<row>${cells.join('')}</row
 /** A text of so many million characters, as many runs. */
 const runs = (millions: number) => `<r><t>${'a'.repeat(1_000)}</t></r>`.repeat(millions * 1_000);
 
-export function parquetOf(
-  columns: Readonly<Record<string, readonly unknown[]>>,
-  rowGroupSize?: number,
-): Buffer {
+export function parquetOf(columns: Readonly<Record<string, readonly unknown[]>>, rowGroupSize?: number) {
   const columnData = Object.entries(columns).map(([name, data]) => ({ name, data: [...data] }));
   return Buffer.from(parquetWriteBuffer({ columnData, ...(rowGroupSize && { rowGroupSize }) }));
 }
@@ -28,11 +25,8 @@ function noise(characters: number): string {
 const WEBSITE = row(cell('website')) + row(cell('acme.com'));
 
 /** Name, content, and words of the error; null: it is read, perhaps with invalid rows. */
-export const HOSTILE: readonly (readonly [
-  name: string,
-  make: () => Buffer | Promise<Buffer>,
-  words: RegExp | null,
-])[] = [
+type Hostile = readonly [name: string, make: () => Buffer | Promise<Buffer>, words: RegExp | null];
+export const HOSTILE: readonly Hostile[] = [
   [
     'one header cell of many runs',
     () => workbookOf(row(`<c t="inlineStr"><is>${runs(40)}</is></c>`) + row(cell('a'))),

@@ -20,15 +20,11 @@ export interface Column {
   readonly chunk?: Partial<Chunk>;
 }
 
-export const group = (
-  name: string,
-  num_children: number,
-  more: Partial<SchemaElement> = {},
-): SchemaElement => ({
+export const group = (name: string, num_children: number, some: Partial<SchemaElement> = {}) => ({
   name,
-  repetition_type: 'REQUIRED',
+  repetition_type: 'REQUIRED' as const,
   num_children,
-  ...more,
+  ...some,
 });
 
 export const leaf = (name: string, more: Partial<SchemaElement> = {}): SchemaElement => ({

@@ -84,10 +84,7 @@ export function domainAt(index: number, prefix = 'brand'): string {
 }
 
 /** The same tests on each engine; skipped with a reason where its server is not installed. */
-export function describeOn(
-  engines: readonly EngineUnderTest[],
-  tests: (engine: EngineUnderTest) => void,
-): void {
+export function describeOn(engines: readonly EngineUnderTest[], tests: (engine: EngineUnderTest) => void) {
   for (const engine of engines) {
     const title =
       engine.missing === null ? `on ${engine.name}` : `on ${engine.name} (skipped: ${engine.missing})`;

@@ -11,11 +11,8 @@ export function hasProgram(program: string): boolean {
 }
 
 /** Starts it. Rejects with its words when it exits, or says nothing of this, in a minute. */
-export async function startServer(
-  [program = '', ...args]: readonly string[],
-  ready: string,
-  options: SpawnOptions = {},
-) {
+export async function startServer(command: readonly string[], ready: string, options: SpawnOptions = {}) {
+  const [program = '', ...args] = command;
   const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const lastResort = () => void child.kill('SIGKILL');
   process.once('exit', lastResort);

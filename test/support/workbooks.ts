@@ -13,11 +13,7 @@ const relations = (...parts: readonly (readonly [kind: string, target: string])[
   `<Relationships>${parts.map(([kind, target], at) => `<Relationship Id="r${at}" Type="${OFFICE}/${kind}" Target="${target}"/>`).join('')}</Relationships>`;
 
 /** A workbook of one sheet with these rows as XML; other parts are added, or replace its own. */
-export function workbookOf(
-  rows: string,
-  parts: Readonly<Record<string, string>> = {},
-  properties = '',
-): Promise<Buffer> {
+export function workbookOf(rows: string, parts: Readonly<Record<string, string>> = {}, properties = '') {
   return zipOf({
     '[Content_Types].xml': '<Types/>',
     '_rels/.rels': relations(['officeDocument', 'xl/workbook.xml']),

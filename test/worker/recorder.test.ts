@@ -212,10 +212,9 @@ it('answers left at the end are on disk at once, with the age since they were fe
   time.passedMs = 400;
   expect(await recorder.leave(answers)).toBeInstanceOf(LeftOnDisk);
   expect(flushes).toEqual([]);
-  expect((await foundIn(folder)).map(({ key, ageMs = 0 }) => [key, ageMs >= 150])).toEqual([
-    ['a', true],
-    ['b', true],
-  ]);
+  const found = await foundIn(folder);
+  expect(found.map(({ key }) => key)).toEqual(['a', 'b']);
+  for (const { ageMs = 0 } of found) expect(ageMs).toBeGreaterThanOrEqual(150);
 });
 
 it('answers that can be written nowhere are reported as lost', async () => {

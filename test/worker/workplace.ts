@@ -45,11 +45,7 @@ export function brands(count: number, from = 0): string[] {
   return Array.from({ length: count }, (_, at) => `domain:b${from + at}.com`);
 }
 
-export function chunkOf(
-  run: RunRecord,
-  identifiers: readonly string[],
-  some: Partial<ChunkData> = {},
-): ChunkData {
+export function chunkOf(run: RunRecord, identifiers: readonly string[], some: Partial<ChunkData> = {}) {
   return { run: run.id, chunk: 0, identifiers, attempts: {}, ...some };
 }
 

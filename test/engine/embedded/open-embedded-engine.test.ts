@@ -11,7 +11,6 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { RunError } from '../../../src/core/errors.js';
 import { silentLog } from '../../../src/core/log.js';
 import { joinServer, openEmbeddedEngine } from '../../../src/engine/embedded/shared-server.js';
-import type { Engine } from '../../../src/engine/engine.js';
 import { LONG } from '../../e2e/commands.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { exchangeRequest, runSettings } from '../contract/run-settings.js';
@@ -28,9 +27,7 @@ describe('the embedded engine', () => {
   beforeEach(async () => {
     folder = await temporaryFolder();
   });
-  async function open(
-    some: { offsetMs?: number; where?: string; startsEmpty?: boolean } = {},
-  ): Promise<Engine> {
+  async function open(some: { offsetMs?: number; where?: string; startsEmpty?: boolean } = {}) {
     const { offsetMs = 0, where = folder, startsEmpty } = some;
     const engine = await openEmbeddedEngine({
       folder: where,

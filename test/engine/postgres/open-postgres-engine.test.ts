@@ -109,12 +109,10 @@ describe('the postgres engine', () => {
   });
 
   /** So many answers that are far too old to be kept. */
-  const insertOld = (url: string, count: number) =>
-    sql(
-      url,
-      `INSERT INTO brand_enrich.outcome (key, is_matched, billed, fetched_at)
-       SELECT 'old ' || n, false, true, n FROM generate_series(1, ${count}) n`,
-    );
+  const insertOld = (url: string, count: number) => {
+    const rows = `SELECT 'old ' || n, false, true, n FROM generate_series(1, ${count}) n`;
+    return sql(url, `INSERT INTO brand_enrich.outcome (key, is_matched, billed, fetched_at) ${rows}`);
+  };
 
   test('a start does not wait for deletions', async () => {
     const url = await madeDatabase();
@@ -283,10 +281,8 @@ describe('the postgres engine', () => {
   describe('calls that change many rows at once', () => {
     /** A session that holds the row `a`, of the rows `b` and `a`, which lie in this order. */
     async function holding(url: string, { table, columns, values }: typeof claims) {
-      await sql(
-        url,
-        `INSERT INTO brand_enrich.${table} (key, ${columns}) VALUES ('b', ${values}), ('a', ${values})`,
-      );
+      const rows = `('b', ${values}), ('a', ${values})`;
+      await sql(url, `INSERT INTO brand_enrich.${table} (key, ${columns}) VALUES ${rows}`);
       const session = await connect(url);
       const lock = (key: string) =>
         session.query(`SELECT FROM brand_enrich.${table} WHERE key = '${key}' FOR UPDATE NOWAIT`);

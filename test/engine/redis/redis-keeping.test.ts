@@ -68,9 +68,8 @@ describe.skipIf(!hasRedisServer())('storage', () => {
     await engine.ledger.exchange(request({ reading: { quota: 9, usage: 0, period: null } }));
     await engine.ledger.exchange(request({ take }));
     await engine.ledger.exchange(request({ settle: [{ permit: 'permit-0', as: 'maybe_billed' }] }));
-    await engine.outcomes.record([
-      { key: first, status: 'not_found', packed: null, billed: true, freshMs: null },
-    ]);
+    const missing = { key: first, status: 'not_found', packed: null, billed: true, freshMs: null } as const;
+    await engine.outcomes.record([missing]);
     await engine.runs.finishChunk('run', 3);
     await engine.runs.addTally('run', 'worker', { ...NO_TALLY, matched: 1 });
     await engine.runs.fail('run', [{ key: second, reason: { code: 'answer', text: '404' }, billed: true }]);

@@ -9,9 +9,9 @@ export interface ScriptedRedis {
   close(): Promise<void>;
 }
 
-/** `answer` receives the words of a command and returns the reply in wire format. */
+/** `answer` receives the words of a command, and returns the reply in wire format. */
 export async function startScriptedRedis(
-  answer: (command: readonly string[]) => string,
+  answer: (words: readonly string[]) => string,
 ): Promise<ScriptedRedis> {
   const asked: string[] = [];
   const server = createServer((socket) => {

@@ -107,13 +107,11 @@ describe.skipIf(!hasRedisServer())('opening a real server', () => {
 
   test('a wrong password is reported without quoting it; the right one opens', async () => {
     const redis = await startServer('--requirepass', 'right-word');
-    const error: unknown = await openAt(`redis://:wrong-word@127.0.0.1:${redis.port}`).catch(
-      (reason: unknown) => reason,
-    );
+    const wrong = `redis://:wrong-word@127.0.0.1:${redis.port}`;
+    const error: unknown = await openAt(wrong).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'engine-unfit' });
-    expect(
-      JSON.stringify(error, Object.getOwnPropertyNames(error)) + String((error as Error).cause),
-    ).not.toContain('wrong-word');
+    const shown = JSON.stringify(error, Object.getOwnPropertyNames(error));
+    expect(shown + String((error as Error).cause)).not.toContain('wrong-word');
     const missing: unknown = await openAt(redis.url).catch((reason: unknown) => reason);
     expect(missing).toMatchObject({ code: 'engine-unfit' });
     const engine = await openAt(`redis://:right-word@127.0.0.1:${redis.port}`);

@@ -175,9 +175,8 @@ describe('the fill of a column', () => {
       `currency ticker|${name}`,
       ...coins.map((coin, at) => `${coin}|${beside(coin, at)}`),
     ];
-    expect(chosen(table('countervalue ticker', (_, at) => ['EUR', 'USD'][at % 2] ?? ''))).toBe(
-      'currency ticker:crypto',
-    );
+    const currencies = table('countervalue ticker', (_, at) => ['EUR', 'USD'][at % 2] ?? '');
+    expect(chosen(currencies)).toBe('currency ticker:crypto');
     expect(chosen(table('symbol', (coin) => `${coin}USDT`))).toBe('currency ticker:crypto');
     const markets = ['symbol|baseAsset|quoteAsset', ...coins.map((coin) => `${coin}USDT|${coin}|USDT`)];
     expect(chosen(markets)).toBe('baseAsset:crypto');

@@ -68,9 +68,5 @@ export function expectChosen(_title: string, table: readonly string[], expected:
   expect(chosen(table)).toBe(expected);
 }
 
-export const CUSTOMERS = [
-  'id|company|website|country',
-  '1|Acme|acme.com|US',
-  '2|Beta|https://beta.de/|DE',
-  '3|Gamma||FR',
-];
+const CUSTOMER_LINES = 'id|company|website|country 1|Acme|acme.com|US 2|Beta|https://beta.de/|DE 3|Gamma||FR';
+export const CUSTOMERS = CUSTOMER_LINES.split(' ');

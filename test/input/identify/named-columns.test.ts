@@ -26,9 +26,8 @@ describe('--column', () => {
 
   it('accepts a header that contains a colon and a kind', () => {
     const table = ['price:isin|price', 'US0378331005|1'];
-    expect(choose(table, { column: ['price:isin'] }).choices).toEqual([
-      { column: 0, name: 'price:isin', kind: 'isin' },
-    ]);
+    const expected = { column: 0, name: 'price:isin', kind: 'isin' };
+    expect(choose(table, { column: ['price:isin'] }).choices).toEqual([expected]);
     expect(choose(table, { column: ['price:isin:auto'] }).choices[0]).toMatchObject({
       column: 0,
       kind: 'auto',
@@ -95,16 +94,13 @@ describe('--column', () => {
 
   it('recognises a position in its own notation, where headers are numbers too', () => {
     const table = ['1|x|1', 'a.com|b.com|c.com', 'd.com|e.com|f.com'];
-    expect(refusal(table, { column: ['1'] }).todo).toBe(
-      'use its position: --column position:1 or --column position:3',
-    );
+    const todo = 'use its position: --column position:1 or --column position:3';
+    expect(refusal(table, { column: ['1'] }).todo).toBe(todo);
     const picked = ['position:3', 'Position:1:domain', 'position:2:ticker'];
     const { choices } = choose(table, { column: picked, allowMismatch: true });
-    expect(choices.map(({ column, kind }) => [column, kind])).toEqual([
-      [2, 'domain'],
-      [0, 'domain'],
-      [1, 'ticker'],
-    ]);
+    expect(choices.map(({ column, kind }) => `${column}:${kind}`).join(' ')).toBe(
+      '2:domain 0:domain 1:ticker',
+    );
     // What a message suggests can be typed as it is.
     const flags = refusal(table).todo.match(/position:\d+:domain/g) ?? [];
     expect(choose(table, { column: flags }).choices.map(({ column }) => column)).toEqual([0, 2]);

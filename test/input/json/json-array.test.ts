@@ -89,17 +89,9 @@ describe('a file with one array', () => {
 
   const symbols = JSON.stringify(['AAPL', 'MSFT', 'NVDA', 'TSLA', 'META'].map((symbol) => [symbol, 'x']));
   it.each([
-    [
-      '[["a","b"],["x",1.10],["y"]]',
-      'with names of columns in the first one',
-      ['{"a":"x","b":1.10}', '{"a":"y"}'],
-    ],
+    ['[["a","b"],["x",1.10],["y"]]', 'names of columns in the first', ['{"a":"x","b":1.10}', '{"a":"y"}']],
     ['{"columns":["a","a"],"data":[["x",2]]}', 'beside them', ['{"a":"x","column_2":2}']],
-    [
-      '{"fields":[{"name":"a"},{"name":"b"}],"rows":[["x",{"c":[1]}]]}',
-      'beside',
-      ['{"a":"x","b":{"c":[1]}}'],
-    ],
+    ['{"fields":[{"name":"a"},{"name":"b"}],"rows":[["x",{"c":[]}]]}', 'beside', ['{"a":"x","b":{"c":[]}}']],
     ['[["acme.com",1],["beta.io",2]]', 'without names', ['{"column_1":"acme.com","column_2":1}']],
     ['[["a"],["x","y"]]', 'the first one', ['{"a":"x","column_2":"y"}']],
     ['[["a","a","column_2"],["1","2","3"]]', 'the first one', ['{"a":"1","column_2_":"2","column_2":"3"}']],
@@ -114,11 +106,7 @@ describe('a file with one array', () => {
       'beside them',
       ['{"a":"Acme","b":"x"}', '{"a":"Gamma","b":"z","column_3":"more"}'],
     ],
-    [
-      '{"columns":["a"],"data":[["Acme","x"],["Beta","y"]]}',
-      'without names',
-      ['{"column_1":"Acme","column_2":"x"}'],
-    ],
+    ['{"columns":["a"],"data":[["A","x"],["B","y"]]}', 'without names', ['{"column_1":"A","column_2":"x"}']],
   ])('may hold arrays: %s, %s', async (text, said, expected) => {
     const { input, rows } = await readContent(folder, text, { name: 'a.json' });
     expect(input.warnings.join()).toContain(said);

@@ -54,11 +54,8 @@ const indexed = (bytes: readonly number[], encoding: string): Column => {
 const snappy = (page: Column['pages'][number]): Column => ({ pages: [page], chunk: { codec: 'SNAPPY' } });
 
 /** Name, bytes, and the cells of the columns after the first. */
-export const OTHER_WRITERS: readonly (readonly [
-  name: string,
-  bytes: Buffer,
-  cells: readonly (readonly string[])[],
-])[] = [
+type OtherWriter = readonly [name: string, bytes: Buffer, cells: readonly (readonly string[])[]];
+export const OTHER_WRITERS: readonly OtherWriter[] = [
   [
     'times of Hive and Spark up to the year 9999',
     fileOf(

@@ -44,11 +44,8 @@ async function writeSheet(records: readonly string[], plan: SheetPlan): Promise<
 }
 
 async function readBook(path: string, hasHeader = true) {
-  const input = await openInput(
-    path,
-    { ...READING, header: hasHeader },
-    { spoolFolder: '/nowhere', readBinary: readHere },
-  );
+  const means = { spoolFolder: '/nowhere', readBinary: readHere };
+  const input = await openInput(path, { ...READING, header: hasHeader }, means);
   const rows: TypedCell[][] = [];
   const texts: string[][] = [];
   for await (const batch of input.rows()) {

@@ -46,9 +46,8 @@ describe('an answer of this process', () => {
     const { answers, collector } = await begin(2);
     collector.onAnswer(answer('domain:b1.com'));
     expect([answers.status(0), answers.status(1)]).toEqual([null, 'matched']);
-    expect(answers.rendered(1).before).toBe(
-      ',matched,b1.com,Brand of domain:b1.com,api,2030-01-15T12:00:00.000Z,',
-    );
+    const rendered = ',matched,b1.com,Brand of domain:b1.com,api,2030-01-15T12:00:00.000Z,';
+    expect(answers.rendered(1).before).toBe(rendered);
     expect(answers.score(1)).toBe(0.5);
     expect(collector.summary.facts.identifiers).toMatchObject({ matched: 1, stored: 0 });
   });

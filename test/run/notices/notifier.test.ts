@@ -31,13 +31,9 @@ function openWith(flags: Record<string, unknown>, folder: string, clock: Clock =
 }
 
 /** A whole life of a notifier, in which these accounts are near their limit, in turn. */
-async function notifyNear(
-  flags: Record<string, unknown>,
-  folder: string,
-  states: readonly (LedgerState | null)[] = [NEAR],
-  key = 'key-1',
-) {
-  const notifier = openWith(flags, folder);
+type States = readonly (LedgerState | null)[];
+async function notifyNear(flags: object, folder: string, states: States = [NEAR], key = 'key-1') {
+  const notifier = openWith({ ...flags }, folder);
   for (const state of states) notifier.notifyNearLimit(key, state, RUN);
   await notifier.close();
 }

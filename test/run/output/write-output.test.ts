@@ -28,12 +28,9 @@ const FETCHED_AT = Date.UTC(2026, 8, 1, 10, 20, 30);
 /** Scores by identifier; null: a brand without a score. */
 type Answered = Readonly<Record<string, number | null | Exclude<OutcomeStatus, 'matched'>>>;
 
+type Texts = Pick<Scanned, 'scan' | 'texts'>;
 /** Gives every wanted identifier its answer, wave by wave; returns why some have none. */
-function answerAll(
-  { scan, texts }: Pick<Scanned, 'scan' | 'texts'>,
-  plan: OutputPlan,
-  answered: Answered,
-): Map<number, string> {
+function answerAll({ scan, texts }: Texts, plan: OutputPlan, answered: Answered): Map<number, string> {
   const renderer = createRenderer(plan);
   const reasons = new Map<number, string>();
   for (const [index, text] of texts.entries()) {
@@ -524,10 +521,8 @@ describe('names of the list', () => {
       ['nobody.org', '', 'not_found'],
       ['', '', 'invalid'],
     ]);
-    expect(parse(await text('customers.errors.csv'), { columns: true })).toMatchObject([
-      LOW,
-      { brand_status: 'invalid' },
-    ]);
+    const errors = parse(await text('customers.errors.csv'), { columns: true });
+    expect(errors).toMatchObject([LOW, { brand_status: 'invalid' }]);
     expect(result).toMatchObject({ names: { compared: 2, low: 1 }, readBack: 5 });
   });
 

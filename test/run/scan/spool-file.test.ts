@@ -30,11 +30,7 @@ it('a spool file returns pieces by position, in any order', async () => {
 it('a spool file keeps pieces larger than its buffer intact', async () => {
   const file = await openSpool();
   const large = Buffer.alloc(3_000_000, 'abc');
-  const positions = [
-    append(file, Buffer.from('before')),
-    append(file, large),
-    append(file, Buffer.from('after')),
-  ];
+  const positions = [Buffer.from('before'), large, Buffer.from('after')].map((each) => append(file, each));
   expect(file.length).toBe(3_000_011);
   expect(file.read(positions[1] ?? 0, large.length).equals(large)).toBe(true);
   expect(file.read(positions[2] ?? 0, 5).toString()).toBe('after');
