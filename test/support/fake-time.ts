@@ -5,8 +5,6 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder } from './temporary-folder.js';
 
-export type FakeTime = Awaited<ReturnType<typeof createFakeTime>>;
-
 /** Why no clock can be set on this machine; null: it can be. */
 export function missingFakeTime(): string | null {
   return findLibrary() === null ? 'faketime is not on this machine (apt-get install faketime)' : null;
