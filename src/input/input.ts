@@ -24,7 +24,7 @@ const MAX_SAMPLE_ROWS = 1000;
 const MAX_SAMPLE_CHARS = 16 * 1024 * 1024;
 
 /** What a pass has shown of the table so far; complete after the last batch. */
-export interface Seen {
+export interface PassFacts {
   /** Absent if they are the columns of the shape. */
   readonly columns?: readonly string[];
   /** The columns of an output; absent for all. */
@@ -56,7 +56,7 @@ export interface InputParts {
   openPass(
     onBytes: OnBytes,
     wanted: readonly number[] | null,
-  ): { readonly batches: AsyncIterable<readonly Row[]>; seen(): Seen };
+  ): { readonly batches: AsyncIterable<readonly Row[]>; seen(): PassFacts };
   close(): Promise<void>;
   /** Throws if the sample has no columns to choose from. */
   assertSample?(sample: readonly (readonly string[])[]): void;

@@ -3,7 +3,7 @@ import { countOf } from '../core/figures.js';
 import type { RowReason } from '../core/row-reason.js';
 import { padded, type Row } from '../core/table.js';
 import { cutText } from '../core/terminal-text.js';
-import type { Seen } from './input.js';
+import type { PassFacts } from './input.js';
 import type { ElementSplitter } from './json/element-splitter.js';
 import {
   isLongerThan,
@@ -44,7 +44,7 @@ export abstract class RowReader {
     return rows;
   }
 
-  abstract seen(): Seen;
+  abstract seen(): PassFacts;
 
   /** True for a record that is not a row: the header, and most blank lines. */
   protected abstract isPassedOver(record: SplitRecord): boolean;
@@ -94,7 +94,7 @@ export class CsvReader extends RowReader {
     return { cells: padded(cells, fit.columnCount), problem, shortBy: -surplus };
   }
 
-  seen(): Seen {
+  seen(): PassFacts {
     const lines = countOf(this.blankLines, 'blank line');
     if (this.blankLines === 0) return { notes: [] };
     const isIgnored = this.layout.fit.columnCount > 1;

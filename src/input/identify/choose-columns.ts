@@ -15,9 +15,9 @@ import {
   assertOneKind,
   evidenceInWords,
   explainBlanks,
+  type Facts,
   kindUnclear,
   question,
-  type Seen,
 } from './explain-columns.js';
 import { type ColumnChoice, columnIsOurs, columnLabel, findColumn } from './find-column.js';
 import { assertKindsFit } from './kind-mismatch.js';
@@ -48,7 +48,7 @@ export function chooseFrom({ name, shape, sample }: SampledTable, settings: Choi
   const isSelected = selected.length > 0;
   const ours = isJson(format) ? findOurMembers(columns, jsonKey(prefix)) : findOurColumns(columns, prefix);
   const toMeasure = { columns, sample: isSelected ? selected : sample, fileName: basename(name) };
-  const seen: Seen = { columns, table: measureTable(toMeasure, ours), kind: settings.kind };
+  const seen: Facts = { columns, table: measureTable(toMeasure, ours), kind: settings.kind };
   const requested = settings.columns;
   const { named, ...found } = requested[0]
     ? takeRequested(requested, seen)
@@ -80,7 +80,7 @@ interface Chosen {
 }
 
 /** Takes the requested columns. A kind in a request wins over `--kind`. */
-function takeRequested(requested: Settings['columns'], seen: Seen): Chosen {
+function takeRequested(requested: Settings['columns'], seen: Facts): Chosen {
   const { columns, table } = seen;
   const choices: ColumnChoice[] = [];
   const named: ColumnChoice[] = [];
@@ -107,7 +107,7 @@ function takeRequested(requested: Settings['columns'], seen: Seen): Chosen {
   return { choices, named, sentence: phrase`identifiers come from column ${parts.join(', then ')}${blanks}` };
 }
 
-function takeSurest(seen: Seen, isOurs: boolean): Chosen {
+function takeSurest(seen: Facts, isOurs: boolean): Chosen {
   const { columns, table, kind } = seen;
   const decision = decide(table, kind);
   const { taken, others } = decision;

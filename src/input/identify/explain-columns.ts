@@ -13,7 +13,7 @@ import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
 import { type MeasuredColumn, type MeasuredTable, readCell, shareOf } from './measure-columns.js';
 
 /** Facts for messages: the names of all columns, and the columns that may be chosen. */
-export interface Seen {
+export interface Facts {
   readonly columns: readonly string[];
   readonly table: MeasuredTable;
   readonly kind: IdentifierKind | null;
@@ -77,7 +77,7 @@ export function evidenceInWords(of: Candidate, isFor = false): string {
 
 /** Counts the rows that are blank in the chosen columns, and offers a column that fills some. */
 export function explainBlanks(
-  { columns, table }: Seen,
+  { columns, table }: Facts,
   choices: readonly ColumnChoice[],
   other: Scored | null,
 ) {
@@ -107,7 +107,7 @@ function asEach(columns: readonly string[], column: number, kinds: readonly Iden
 }
 
 /** Returns the question for the column. `isOurs`: true if an earlier run added columns. */
-export function question(seen: Seen, decision: Decision, isOurs: boolean): ConfigError {
+export function question(seen: Facts, decision: Decision, isOurs: boolean): ConfigError {
   const { doubt } = decision;
   // If nothing is likely, a column named after a logo or a source is not worth a question.
   const others = decision.others.filter(({ evidence }) => doubt !== 'nothing' || !evidence.neg);
@@ -127,7 +127,7 @@ export function question(seen: Seen, decision: Decision, isOurs: boolean): Confi
   return inDoubt(what, said.join('; ') || listed, whatToDo(seen, doubt, shown, isOurs), isNothing);
 }
 
-function whatToDo({ columns, kind }: Seen, doubt: Doubt | null, shown: readonly Scored[], isOurs: boolean) {
+function whatToDo({ columns, kind }: Facts, doubt: Doubt | null, shown: readonly Scored[], isOurs: boolean) {
   const [first] = shown;
   const isAny = kind === null || kind === 'auto';
   if (first === undefined || !isOffered(first)) {
@@ -186,7 +186,7 @@ const LONGEST_NAME = 30;
 const FIRST_ROWS = 3;
 
 /** Throws column-doubtful for a title above the names, and a header that is the first symbol. */
-export function assertHeader({ columns, table, kind }: Seen, open: readonly MeasuredColumn[]): void {
+export function assertHeader({ columns, table, kind }: Facts, open: readonly MeasuredColumn[]): void {
   for (let row = 0; row < FIRST_ROWS; row += 1) {
     const textOf = ({ cells: { [row]: cell } }: MeasuredColumn) => (cell?.web === null ? cell.text : '');
     const filled = table.columns.filter(({ cells }) => cells[row] != null);

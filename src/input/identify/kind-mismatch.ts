@@ -6,7 +6,7 @@ import { phrase } from '../../core/phrase.js';
 import { type RowReason, sayRowReason } from '../../core/row-reason.js';
 import { findByName } from './column-evidence.js';
 import { kindOfColumn } from './decide-columns.js';
-import type { Seen } from './explain-columns.js';
+import type { Facts } from './explain-columns.js';
 import { type ColumnChoice, columnLabel, columnSetting } from './find-column.js';
 import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
 import type { CellReading, MeasuredColumn } from './measure-columns.js';
@@ -18,7 +18,7 @@ const LEAST_VALUES = 5;
 
 /** Throws column-mismatch. `named`: the choices whose kind the user gave. */
 export function assertKindsFit(
-  seen: Seen,
+  seen: Facts,
   named: readonly ColumnChoice[],
   choices: readonly ColumnChoice[],
 ): void {
@@ -69,7 +69,7 @@ function faultOf({ text, web }: CellReading, kind: IdentifierKind): Fault | null
 }
 
 function mismatch(
-  { columns, table }: Seen,
+  { columns, table }: Facts,
   measured: MeasuredColumn,
   kind: IdentifierKind,
   filled: number,
