@@ -129,8 +129,7 @@ export async function redisFacts(url: string): Promise<(name: string) => number>
 /** A service with the generated catalogue and a quota that no benchmark reaches. */
 async function startService(folder: string, brands: number, faults: readonly string[]) {
   const catalogue = join(folder, `catalogue-${brands}.jsonl`);
-  const coverage = { cryptoSymbols: 10, etfTickers: 10, etfProviders: 5, seed: 1 };
-  if (!existsSync(catalogue)) await writeCatalogue(catalogue, { brands, ...coverage });
+  if (!existsSync(catalogue)) await writeCatalogue(catalogue, brands);
   const accounts = await mkdtemp(join(folder, 'accounts-'));
   const file = join(accounts, 'accounts.json');
   const account = { name: 'bench', token: TOKEN, plan: 'paid', quota: 1e9 };

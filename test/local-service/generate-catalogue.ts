@@ -1,44 +1,24 @@
 /** Invented catalogues of any size; every fifth brand has nulls and gaps, as live ones have. */
 import { writeFile } from 'node:fs/promises';
-import type { AdultStatus } from '../../src/local-service/catalogue.js';
 import { createChance as createFraction } from '../../src/local-service/faults.js';
-import {
-  generatedCrypto,
-  generatedDomain,
-  generatedEtf,
-  generatedId,
-  generatedIsin,
-  generatedTicker,
-  isListed,
-} from './generate-keys.js';
+import { generatedDomain, generatedId, generatedIsin, generatedTicker, isListed } from './generate-keys.js';
 
-export function* generateCatalogue(options: GenerateOptions): Generator<string, void, undefined> {
-  for (let index = 0; index < options.brands; index += 1) yield makeLine(index, options);
+/** A catalogue with this many brands, line by line. */
+export function* generateCatalogue(brands: number): Generator<string, void, undefined> {
+  for (let index = 0; index < brands; index += 1) yield makeLine(index);
 }
 
-export async function writeCatalogue(path: string, options: GenerateOptions): Promise<void> {
+export async function writeCatalogue(path: string, brands: number): Promise<void> {
   const lines = function* () {
-    for (const line of generateCatalogue(options)) yield `${line}\n`;
+    for (const line of generateCatalogue(brands)) yield `${line}\n`;
   };
   await writeFile(path, lines());
 }
 
-export interface GenerateOptions {
-  readonly brands: number;
-  /** Symbols `generatedCrypto(0..n-1)`, one per brand while there are enough brands. */
-  readonly cryptoSymbols: number;
-  /** Tickers `generatedEtf(0..n-1)`, dealt out to the providers in turn. */
-  readonly etfTickers: number;
-  /** The first so many brands are ETF providers. At most `brands`. */
-  readonly etfProviders: number;
-  /** Other seeds give other texts, scores and companies; the keys stay the same. */
-  readonly seed: number;
-}
-
 type Chance = ReturnType<typeof createChance>;
 
-function createChance(seed: number, index: number) {
-  const fraction = createFraction(seed, index);
+function createChance(index: number) {
+  const fraction = createFraction(1, index);
   /** A whole number from `low` to `high`, both included. */
   const between = (low: number, high: number) => low + Math.floor(fraction() * (high - low + 1));
   return {
@@ -61,25 +41,19 @@ const FONT_ORIGINS = ['google', 'custom', 'system'];
 const BODY_BYTES = 2_048;
 
 /** Line `index` of the catalogue, without a line end. */
-function makeLine(index: number, coverage: GenerateOptions): string {
-  const { brands, cryptoSymbols, etfTickers, etfProviders } = coverage;
-  const chance = createChance(coverage.seed, index);
-  const adult = adultOf(index, coverage);
-  const isProvider = index < etfProviders;
+function makeLine(index: number): string {
+  const chance = createChance(index);
   const [domain, id] = [generatedDomain(index), generatedId(index)];
-  const etfs = isProvider ? everyNth(index, etfProviders, etfTickers).map(generatedEtf) : [];
-  // Coins follow the providers, so that a brand seldom is both.
-  const coins = everyNth((index - etfProviders + brands) % brands, brands, cryptoSymbols);
   const keys = {
     domains: [domain, ...(index % 10 === 6 ? [`former-${domain}`] : [])],
-    tickers: [...(isListed(index) ? [generatedTicker(index)] : []), ...etfs],
+    tickers: isListed(index) ? [generatedTicker(index)] : [],
     isins: isListed(index) ? [generatedIsin(index)] : [],
-    crypto: coins.map(generatedCrypto),
+    crypto: [],
     id,
   };
-  const called = makeName(chance, isProvider ? FUND : FORM);
+  const called = `${chance.pick(FIRST)}${chance.pick(SECOND)}${chance.pick(FORM)}`;
   const draft = { index, chance, id, isLive: isAsLive(index) };
-  const company = makeCompany(index, chance, isProvider);
+  const company = makeCompany(index, chance);
   // Without a long description the prose is in the other one, so that all brands weigh the same.
   const prose = index % 10 === 7 ? 'description' : 'longDescription';
   const brand = {
@@ -95,13 +69,13 @@ function makeLine(index: number, coverage: GenerateOptions): string {
     fonts: [makeFont(draft, 'title'), makeFont({ ...draft, index: index + 1 }, 'body')],
     images: [makeImage(draft)],
     qualityScore: Math.round(chance.fraction() * 1_000) / 1_000,
-    company: draft.isLive && !isProvider ? makeLiveCompany(index, company) : company,
-    isNsfw: adult !== 'none',
+    company: draft.isLive ? makeLiveCompany(index, company) : company,
+    isNsfw: false,
     urn: `urn:brand:${id}`,
   };
   brand[prose] = '';
   brand[prose] = makeProse(chance, called, BODY_BYTES - Buffer.byteLength(JSON.stringify(brand)));
-  return JSON.stringify({ brand, keys, adult });
+  return JSON.stringify({ brand, keys, adult: 'none' });
 }
 
 /** Whether a generated brand has nulls and gaps inside, as live services send them. */
@@ -165,16 +139,6 @@ function makeFont({ index, chance, isLive }: Draft, type: 'title' | 'body') {
   return { name, type, origin, originId, weights: index % 4 === 2 ? [] : [400, 700] };
 }
 
-/** One brand in 500 is adult, every second of those withheld; never one asked for by number. */
-function adultOf(index: number, { etfProviders, cryptoSymbols }: GenerateOptions): AdultStatus {
-  if (index % 500 !== 499 || index < etfProviders + cryptoSymbols) return 'none';
-  return index % 1_000 === 499 ? 'flagged' : 'withheld';
-}
-
-function everyNth(first: number, step: number, end: number): number[] {
-  return Array.from({ length: Math.max(0, Math.ceil((end - first) / step)) }, (_, n) => first + n * step);
-}
-
 /** Lower bounds of the bands in which such services give the number of employees. */
 const EMPLOYEE_BANDS = [1, 2, 11, 51, 201, 501, 1001, 5001, 10001];
 
@@ -187,12 +151,9 @@ const PLACES = [
   ['Denver', 'United States', 'US', 'Americas', 'Colorado', 'Northern America'],
   ['Perth', 'Australia', 'AU', 'Oceania', 'Western Australia', 'Australia and New Zealand'],
 ].map((values) => Object.fromEntries(LOCATION.map((name, at) => [name, values[at]])));
-/** ETF providers are in the US and in Europe. */
-const PROVIDER_PLACES = PLACES.filter((place) => place.region === 'Europe' || place.countryCode === 'US');
 
 const trade = (slug: string, name: string, emoji: string) => ({ id: `ind_${slug}`, slug, name, emoji });
 const FINANCE = trade('finance', 'Finance', '💰');
-const FUNDS = [trade('asset-management', 'Asset Management', '📈'), FINANCE] as const;
 /** Industries, each with the one above it. */
 const INDUSTRIES = [
   [trade('software', 'Software', '💻'), trade('technology', 'Technology', '🔌')],
@@ -207,9 +168,8 @@ const PRIVATE_KINDS = [
 ];
 
 /** The `company` object of a brand, as the specification writes it. */
-function makeCompany(index: number, chance: Chance, isProvider: boolean) {
-  const [{ id, ...industry }, parent] = isProvider ? FUNDS : chance.pick(INDUSTRIES);
-  const location = isProvider ? turn(PROVIDER_PLACES, index) : chance.pick(PLACES);
+function makeCompany(index: number, chance: Chance) {
+  const [{ id, ...industry }, parent] = chance.pick(INDUSTRIES);
   return {
     employees: chance.pick(EMPLOYEE_BANDS),
     financialIdentifiers: {
@@ -219,7 +179,7 @@ function makeCompany(index: number, chance: Chance, isProvider: boolean) {
     foundedYear: chance.between(1850, 2024),
     industries: [{ id, score: Math.round(chance.fraction() * 100) / 100, ...industry, parent: [parent] }],
     kind: isListed(index) ? 'PUBLIC_COMPANY' : turn(PRIVATE_KINDS, index),
-    location,
+    location: chance.pick(PLACES),
   };
 }
 
@@ -247,7 +207,6 @@ function emptied(object: object): object {
 const listed = (text: string) => text.split(', ');
 const FIRST = listed('Alder, Bright, Cobalt, Dover, Elm, Fern, Granite, Harbor, Iris, Juniper');
 const SECOND = listed('bridge, field, forge, gate, line, mark, port, stone, wave, works');
-const FUND = [' ETFs', ' Index Funds', ' Asset Management', ' Exchange Funds'];
 const FORM = ['', ' Group', ' Labs', ' Partners', ' Holding', ' Systems', ' Trading', ' Studio'];
 const WHO = listed('small shops, hospitals, city councils, growers, airlines, schools, builders');
 const WHAT = listed('invoices, sensors, furniture, spare parts, software, packaging, cloth');
@@ -255,10 +214,6 @@ const HOW = listed('on time, at a fair price, by subscription, in small series, 
 const WHERE = listed('in the north, across the coast, in forty countries, at home, overseas');
 const VERB = listed('supplies, designs, repairs, tests, rents out, finances, delivers');
 const START = listed('The company, Its oldest branch, A team of engineers, The family behind it');
-
-function makeName(chance: Chance, forms: readonly string[]): string {
-  return `${chance.pick(FIRST)}${chance.pick(SECOND)}${chance.pick(forms)}`;
-}
 
 /** One sentence about `subject`, without a full stop. */
 function makeSentence(chance: Chance, subject: string): string {

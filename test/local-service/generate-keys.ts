@@ -1,4 +1,4 @@
-/** The keys of generated brands: none comes twice, but crypto symbols and tickers share some. */
+/** The keys of generated brands: none comes twice. */
 import { isIsin } from '../../src/core/identifier.js';
 
 /** `brand-000000.com`, `brand-000001.de` ...: public suffixes in turn. */
@@ -12,16 +12,10 @@ export function generatedId(index: number): string {
 
 /** The stock ticker of a brand that has one; see {@link isListed}. */
 export function generatedTicker(index: number): string {
-  return `S${letters(index, 3)}`;
-}
-
-export function generatedEtf(n: number): string {
-  return `E${letters(n, 3)}`;
-}
-
-/** The n-th crypto symbol. Every fortieth is also the stock ticker of a brand. */
-export function generatedCrypto(n: number): string {
-  return n % 40 === 3 ? generatedTicker(n * 3) : `C${letters(n, 2)}`;
+  let text = '';
+  for (let rest = index; text.length < 3 || rest > 0; rest = Math.floor(rest / 26))
+    text = String.fromCharCode(65 + (rest % 26)) + text;
+  return `S${text}`;
 }
 
 /** The ISIN of a listed brand, with its check digit. */
@@ -41,11 +35,3 @@ const ISIN_PREFIXES = ['US', 'DE', 'GB', 'FR', 'CH', 'JP', 'XS'] as const;
 /** Odd and not a multiple of a small prime: consecutive ids look unlike each other. */
 const ID_STEP = 2_654_435_761n;
 const ID_START = 3_141_592_653_589_793n;
-
-/** The number in base 26 as capital letters, at least `width` of them. */
-function letters(value: number, width: number): string {
-  let text = '';
-  for (let rest = value; text.length < width || rest > 0; rest = Math.floor(rest / 26))
-    text = String.fromCharCode(65 + (rest % 26)) + text;
-  return text;
-}

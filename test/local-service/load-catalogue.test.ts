@@ -9,9 +9,7 @@ import { loadCatalogue, memberBytes, readCatalogueLine } from '../../src/local-s
 import { generateCatalogue } from './generate-catalogue.js';
 import { generatedDomain } from './generate-keys.js';
 
-const lines = [
-  ...generateCatalogue({ brands: 40, cryptoSymbols: 4, etfTickers: 9, etfProviders: 3, seed: 1 }),
-];
+const lines = [...generateCatalogue(40)];
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'catalogue-'));
@@ -39,7 +37,7 @@ interface Draft {
   adult: unknown;
 }
 
-/** The first generated line (a listed provider of funds), modified by `change`. */
+/** The first generated line (of a listed company), modified by `change`. */
 function changedLine(change: (draft: Draft) => void, of = 0): string {
   const draft = JSON.parse(lines[of] ?? '') as Draft;
   change(draft);

@@ -18,7 +18,7 @@ async function makeFiles() {
   const folder = await temporaryFolder();
   const catalogue = join(folder, 'catalogue.jsonl');
   const accounts = join(folder, 'accounts.json');
-  await writeCatalogue(catalogue, { seed: 1, brands: 20, cryptoSymbols: 2, etfTickers: 2, etfProviders: 1 });
+  await writeCatalogue(catalogue, 20);
   writeFileSync(
     accounts,
     JSON.stringify({ accounts: [{ name: 'data', token: 't', plan: 'paid', quota: 3 }] }),

@@ -22,8 +22,7 @@ function brandsIn(lines: Iterable<string>): Buffer[] {
     .map((line) => Buffer.from(JSON.stringify((JSON.parse(line) as { brand: unknown }).brand)));
 }
 const sampleBrands = brandsIn(readFileSync(CATALOGUE, 'utf8').split('\n'));
-const numbers = { cryptoSymbols: 10, etfTickers: 10, etfProviders: 5, seed: 1 };
-const generatedBrands = brandsIn(generateCatalogue({ brands: 500, ...numbers }));
+const generatedBrands = brandsIn(generateCatalogue(500));
 
 /** Of another service: its own hosts, ids and order of fields, and fields that we do not know. */
 const otherBrands = sampleBrands.map((brand) => {
