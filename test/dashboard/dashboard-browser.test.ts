@@ -6,7 +6,7 @@ import type { Action } from '../../src/dashboard/actions.js';
 import type { DashboardView } from '../../src/dashboard/gather-dashboard.js';
 import { LONG } from '../e2e/commands.js';
 import { FIND_ILLEGIBLE } from '../run/report/legibility.js';
-import { findBarriers } from '../support/accessibility.js';
+import { DESK, keepPicture, lookEverywhere, PHONE } from '../support/accessibility.js';
 import { chromiumOfFile, hasChromium, NEEDS_CHROMIUM } from '../support/chromium.js';
 import { LINK_TOKEN, PASSWORD, startDashboard } from './served.js';
 import {
@@ -32,9 +32,6 @@ const FOCUSED = `(() => {
   };
 })()`;
 
-const DESK = { width: 1_280, height: 900 };
-const PHONE = { width: 390, height: 844 };
-
 describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   const openPage = chromiumOfFile();
 
@@ -46,33 +43,12 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     return { ...watched, served, outside };
   }
 
-  async function keepPicture(page: Page, name: string) {
-    if (!process.env.SCREENSHOTS) return;
-    await page.screenshot({ path: `${process.env.SCREENSHOTS}/${name}.png`, fullPage: true });
-  }
-
   /** Triggers the refresh that the page does every few seconds. */
   const renew = (page: Page) => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
 
   /** Opens all that is folded, from outside to inside. */
   const openAll = (page: Page) =>
     page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
-
-  /** Desk and phone, light and dark: legible, without barriers. */
-  async function lookEverywhere(page: Page, name: string) {
-    for (const viewport of [DESK, PHONE]) {
-      await page.setViewportSize(viewport);
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        const look = `${name}-${viewport.width}-${colorScheme}`;
-        await keepPicture(page, look);
-        expect(await page.evaluate<string[]>(FIND_ILLEGIBLE), look).toEqual([]);
-        // Contrast was judged; other barriers depend on the width alone.
-        if ((viewport === DESK) === (colorScheme === 'light'))
-          expect(await findBarriers(page), look).toEqual([]);
-      }
-    }
-  }
 
   describe.each([
     ['busy', dashboardView(), ['long']],

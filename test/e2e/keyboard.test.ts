@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { createInboxScene } from '../jobs/inbox-scene.js';
+import { PHONE } from '../support/accessibility.js';
 import { chromiumOfFile, hasChromium, NEEDS_CHROMIUM } from '../support/chromium.js';
 import { quickEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';
@@ -30,7 +31,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, LONG, () => {
     const scene = await createInboxScene(await quickEngine(), { latencyMs: 1_500 });
     const { meter, options } = scene.service;
     const url = dashboardUrl(await startUpHere(scene, { concurrency: 2 }));
-    const { page, complaints } = await openPage({ viewport: { width: 390, height: 844 } });
+    const { page, complaints } = await openPage({ viewport: PHONE });
     const file = await scene.write('list.csv', domainList(60));
     page.on('filechooser', (chooser) => void chooser.setFiles(file));
     await page.goto(url);

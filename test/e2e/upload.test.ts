@@ -5,8 +5,7 @@ import { writeXlsx } from 'hucre/xlsx';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
-import { FIND_ILLEGIBLE } from '../run/report/legibility.js';
-import { findBarriers } from '../support/accessibility.js';
+import { expectReadable, keepPicture, PHONE } from '../support/accessibility.js';
 import { chromiumOfFile, hasChromium, NEEDS_CHROMIUM } from '../support/chromium.js';
 import { quickEngine } from '../support/engines.js';
 import { cell, row } from '../support/hostile-files.js';
@@ -201,15 +200,12 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.keyboard.press('Enter');
     await chosen;
     await page.getByRole('heading', { name: 'doubtful.csv' }).waitFor();
-    expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
-    expect(await findBarriers(page)).toEqual([]);
+    await expectReadable(page);
     await tabTo(page, 'Companies from symbol (tickers)');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'What it costs' }).waitFor();
-    expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
-    expect(await findBarriers(page)).toEqual([]);
-    if (process.env.SCREENSHOTS)
-      await page.screenshot({ path: `${process.env.SCREENSHOTS}/plan.png`, fullPage: true });
+    await expectReadable(page);
+    await keepPicture(page, 'plan');
     expect(scene.service.meter.requests).toEqual([]);
     const beside = page.locator('.start output');
     expect(await beside.textContent()).toBe('at most 4 paid lookups');
@@ -237,12 +233,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   it('by keyboard on a narrow page: choose fields for columns, see the counts, start', async () => {
     const { scene, url } = await startWithUploads();
     const file = await scene.write('own.csv', 'website,Land,Firma\nbrand-00001.com,,\nbrand-00002.com,XX,\n');
-    const { page, complaints } = await openPage({ viewport: { width: 390, height: 844 } });
-    const assertFits = async () => {
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
-      expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
-      expect(await findBarriers(page)).toEqual([]);
-    };
+    const { page, complaints } = await openPage({ viewport: PHONE });
     await page.goto(url);
     await page.getByLabel('Your name').fill('Ada');
     await page.getByLabel('Password of the dashboard').fill(PASSWORD);
@@ -253,7 +244,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(await land.isVisible()).toBe(false);
     await tabTo(page, 'Choose a field of the brand');
     await page.keyboard.press('Enter');
-    await assertFits();
+    await expectReadable(page);
     expect(await page.getByLabel('website', { exact: true }).count()).toBe(0);
     await tabTo(page, 'nothing');
     await page.keyboard.type('country');
@@ -264,11 +255,10 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/fill=Land%3Dcountry.*fill-over=1/);
     await page.getByText('0 filled, 0 agree, 0 differ').waitFor();
-    await assertFits();
+    await expectReadable(page);
     await tabTo(page, 'Choose a field of the brand');
     await page.keyboard.press('Enter');
-    if (process.env.SCREENSHOTS)
-      await page.screenshot({ path: `${process.env.SCREENSHOTS}/fill.png`, fullPage: true });
+    await keepPicture(page, 'fill');
     expect([await land.inputValue(), await page.getByLabel('Also where').isChecked()]).toEqual([
       'Land=country',
       true,

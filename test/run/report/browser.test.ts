@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { PageData } from '../../../src/run/report/portable-report.js';
 import { renderPage } from '../../../src/run/report/render-page.js';
 import { LONG } from '../../e2e/commands.js';
-import { findBarriers } from '../../support/accessibility.js';
+import { DESK, lookEverywhere, PHONE } from '../../support/accessibility.js';
 import { chromiumOfFile, hasChromium, NEEDS_CHROMIUM } from '../../support/chromium.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { FIND_ILLEGIBLE } from './legibility.js';
@@ -22,8 +22,6 @@ import {
   unmatchedPage,
 } from './pages.js';
 
-const DESK = { width: 1_280, height: 900 };
-const PHONE = { width: 390, height: 844 };
 /** Their width between the margins of the style sheet, at 96 dots per inch. */
 const PAPERS = [
   ['A4', 703],
@@ -64,21 +62,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
 
   async function isFitToRead(name: string, data: PageData): Promise<void> {
     const { page, complaints, requests, address } = await show(data);
-    for (const viewport of [DESK, PHONE]) {
-      await page.setViewportSize(viewport);
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        const look = `${name}-${viewport.width}-${colorScheme}`;
-        expect(await page.evaluate<string[]>(FIND_ILLEGIBLE), look).toEqual([]);
-        if (process.env.SCREENSHOTS) {
-          const path = join(process.env.SCREENSHOTS, `${look}.png`);
-          await page.screenshot({ path, fullPage: true });
-        }
-        // Contrast was judged; other barriers depend on the width alone.
-        if ((viewport === DESK) === (colorScheme === 'light'))
-          expect(await findBarriers(page), look).toEqual([]);
-      }
-    }
+    await lookEverywhere(page, name);
     expect(complaints).toEqual([]);
     expect(requests).toEqual([address]);
   }
