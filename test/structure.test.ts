@@ -70,12 +70,12 @@ const CEILINGS: Readonly<Record<string, number>> = {
   run: 10_635,
   app: 990,
   jobs: 4_300,
-  library: 1_570,
+  library: 1_566,
   dashboard: 5_695,
   commands: 2_900,
   roots: 360,
 };
-const CEILING_OF_ALL = 55_445;
+const CEILING_OF_ALL = 55_438;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

@@ -1,37 +1,37 @@
-/** Documents as values, written out: types of this package need no other one to be compiled. */
+/** The JSON documents that a program gets. Written out, so that compiling them needs no zod. */
 
-/** Requests of the billing period. */
+/** The requests of an account in the current billing period. */
 export interface AccountUse {
-  /** Its first day, or `none`: the quota never renews. null: unknown until the first answer. */
+  /** First day of the period; `none` if the quota never renews; null before the first answer. */
   readonly period: string | null;
   readonly quota: number | null;
-  /** Quota and overage; null: unknown. */
+  /** Quota and overage; null while the quota is unknown. */
   readonly limit: number | null;
-  /** Sent, in flight and by others, without those that are free. */
+  /** Requests sent, in flight and by others, without free ones. */
   readonly used: number;
-  /** The option `quota`, where it is what counts; null: it is not. */
+  /** The option `quota` if it is below the service's quota, or that is unknown; else null. */
   readonly cap: number | null;
   readonly left: number | null;
-  /** Counted by this engine. */
+  /** Requests that this engine counted. */
   readonly sent: number;
   readonly inFlight: number;
-  /** By others with the same token. */
+  /** Requests that others sent with the same token. */
   readonly others: number;
-  /** For the own domain, proven free: in no other count. */
+  /** Requests for `ownDomain` that are proven free; no other count includes them. */
   readonly free: number;
 }
 
 /** The `account` of `brand-enrich status --json`. Times are ISO 8601 in UTC. */
 export interface AccountState extends AccountUse {
   readonly name: string;
-  /** The last report of the service. */
+  /** Usage as last reported by the service. */
   readonly usage: number | null;
-  /** When the service refused for quota; null: it does not. */
+  /** When the service refused for quota; null unless it still does. */
   readonly closedAt: string | null;
   readonly answeredAt: string | null;
   readonly isPaused: boolean;
   readonly ratePerSecond: number | null;
-  /** Use of the period as last seen on each day, oldest first. */
+  /** Use of the period as last seen on each active day, oldest first. */
   readonly days: readonly { readonly day: string; readonly used: number }[];
 }
 
@@ -63,37 +63,37 @@ export interface FilePlan {
     readonly skipped: number;
     readonly invalid: number;
   };
-  /** Why rows are invalid or skipped. */
+  /** Rows by why they are invalid, and by why they are skipped. */
   readonly reasons: Readonly<Record<string, number>>;
   readonly skipReasons: Readonly<Record<string, number>>;
   readonly identifiers: {
     readonly distinct: number;
     readonly duplicateRows: number;
     readonly byKind: Readonly<Record<string, number>>;
-    /** With a fresh answer, which costs nothing. */
+    /** Identifiers with a fresh stored answer, which costs nothing. */
     readonly stored: number | null;
   };
-  /** Needed at least, and with `waterfall` at most. */
+  /** Requests needed; `most` is higher than `least` only with `waterfall`. */
   readonly requests: { readonly least: number; readonly most: number };
   readonly spending: {
     readonly requests: number;
-    /** null: the quota is unknown until the first answer. */
+    /** null before the first answer, which shows the quota. */
     readonly withinQuota: number | null;
     readonly overage: number;
-    /** At most. */
+    /** The most that the overage can cost. */
     readonly overageCost: string;
     readonly deferred: number | null;
   } | null;
-  /** What would cover the deferred; null: there are none, or that is unknown. */
+  /** Settings that would cover the deferred requests; null without any, or while unknown. */
   readonly ways: string | null;
   readonly currency: string | null;
-  /** null without `priority`. */
+  /** The order of lookups; null without the option `priority`. */
   readonly priority: {
     readonly sentence: string;
     readonly first: readonly RankedIdentifier[];
     readonly last: RankedIdentifier | null;
   } | null;
   readonly account: AccountUse | null;
-  /** What a run would write. */
+  /** Files that a run would write. */
   readonly files: { readonly output: string; readonly errors: string; readonly report: string };
 }

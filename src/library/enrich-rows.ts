@@ -1,4 +1,4 @@
-/** Rows and their results: in the order of the input, and a bounded number ahead. */
+/** Streams of rows: each row's identifiers, lookups ahead of the loop, results in order. */
 import { countOf, countText } from '../core/figures.js';
 import { IDENTIFIER_KINDS, type IdentifierKind, identifierText } from '../core/identifier.js';
 import { sayRowReason } from '../core/row-reason.js';
@@ -10,7 +10,7 @@ import type { Candidate, Candidates, Enriched, RowError } from './enricher.js';
 import type { Ask } from './lookups.js';
 import type { Found } from './waiters.js';
 
-/** Reads up to `lookAhead` rows ahead. What source or `find` throws comes after the rows before. */
+/** Yields results in order, `lookAhead` rows at once. Throws errors after earlier results. */
 export async function* enrichRows<Row, Result>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   find: (row: Row) => Promise<Result>,
@@ -21,8 +21,8 @@ export async function* enrichRows<Row, Result>(
   const source = Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
   const ahead: Promise<Result>[] = [];
   let reading: Promise<unknown> | null = null;
-  /** Whether there is more to read, and whether the source knows that there is not. */
   let isOpen = true;
+  /** True if the source ended, not if it threw. */
   let hasEnded = false;
   let failure: { readonly error: unknown } | null = null;
 
@@ -58,7 +58,7 @@ export async function* enrichRows<Row, Result>(
       }
     }
   } finally {
-    // Asked while it is busy, it would answer only after its next row.
+    // A source that is reading answers `return` only after its next row, so do not wait then.
     const closing = hasEnded ? undefined : source.return?.();
     if (reading === null) await closing;
     else void Promise.resolve(closing).catch(() => undefined);
@@ -66,22 +66,21 @@ export async function* enrichRows<Row, Result>(
   if (failure !== null) throw (failure as { readonly error: unknown }).error;
 }
 
-/** Whether `head` is there no later than the row that is being read. */
+/** True if `head` settles no later than the row that is being read. */
 function isFirst(head: Promise<unknown>, reading: Promise<unknown>): Promise<boolean> {
   const isHead = () => true;
   return Promise.race([head.then(isHead, isHead), reading.then(() => false)]);
 }
 
-/** The same promise, which may reject before the caller waits for it. */
+/** Returns the same promise, which may reject before anybody awaits it. */
 function quietly<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
 }
 
 /**
- * Returns an `ask` that stops asking once too few of the first answers match. `minMatch`: percent,
- * or null for at least one match. Until the first answers are judged, no more lookups are under way
- * than are missing of them.
+ * Returns an `ask` that defers identifiers after too few matches in the first answers. `minMatch`:
+ * percent, or null for at least one match. At first it asks only for as many as are judged.
  */
 export function holdUnmatched(ask: Ask, minMatch: number | null): Ask {
   const answers = new Map<string, Found['status']>();
@@ -116,13 +115,13 @@ export function holdUnmatched(ask: Ask, minMatch: number | null): Ask {
 
 function held({ matched, answered }: Parameters<typeof judgeMatches>[0]): Found {
   const message =
-    `not asked for: ${countText(matched)} of the first ${countOf(answered, 'answer')} match; are the ` +
-    `identifiers right? ${settingName('minMatch', 'program')} 0 asks for all`;
+    `not looked up: only ${countText(matched)} of the first ${countOf(answered, 'answer')} match; check ` +
+    `the identifiers, or set ${settingName('minMatch', 'program')} to 0 to look up all`;
   const none = { brand: null, source: null, fetchedAt: null, billed: 0 };
   return { status: 'deferred', stopped: 'min-match', ...none, error: { code: 'min-match', message } };
 }
 
-/** Rejects only with what `ask` rejects with; `candidatesOf`, code of the program, may throw. */
+/** Looks up a row. It is invalid if `candidatesOf`, the program's code, throws. Throws as `ask`. */
 export async function findBrand<Input>(
   input: Input,
   candidatesOf: (input: Input) => Candidates,
@@ -135,7 +134,7 @@ export async function findBrand<Input>(
   } catch (error) {
     return withoutLookup(input, 'invalid', {
       code: 'unreadable',
-      message: `its identifier cannot be read (${reasonOf(error)})`,
+      message: `the identifier of this row cannot be read (${reasonOf(error)})`,
     });
   }
   const choices = cells.map((cell, column) => ({ column, name: '', kind: cell.kind }));
@@ -171,7 +170,7 @@ export async function findBrand<Input>(
   return { ...about, status, brand: null };
 }
 
-/** Values other than texts are read as texts: a number or an object is an invalid one. */
+/** Returns values as texts, because JavaScript may pass anything: objects become invalid texts. */
 function cellsOf(candidates: Candidates, kind: IdentifierKind): { value: string; kind: IdentifierKind }[] {
   const all: readonly (string | Candidate | null | undefined)[] = [candidates].flat();
   return all.map((each) => {
@@ -185,7 +184,7 @@ function withoutLookup<Input>(input: Input, status: 'invalid' | 'skipped', error
   return { input, status, ...nothing, billed: 0, error, stopped: null };
 }
 
-/** What was thrown in the program's own code; its text may throw in turn. */
+/** Returns the message of an error in the program's own code, whose `toString` may throw, too. */
 function reasonOf(error: unknown): string {
   try {
     return error instanceof Error ? error.message : String(error);

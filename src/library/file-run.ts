@@ -1,4 +1,4 @@
-/** One file on a program's engine: run and plan of the command line, without a terminal. */
+/** Runs and plans of files for a program: those of the command line, without a terminal. */
 import { basename } from 'node:path';
 import { type OpenedContext, openLookupWorker } from '../app/open-context.js';
 import { openClient } from '../app/open-service.js';
@@ -18,10 +18,10 @@ import type { WorkerListener } from '../worker/asked.js';
 import type { FilePlan } from './documents.js';
 import type { EnricherOptions, FileOptions, FileProgress, FileResult } from './enricher.js';
 
-/** What a caller decides about a run besides its settings. See `EnrichRuntime`. */
+/** Parts of a run besides its settings; see `FileRun`. */
 export type FileHooks = Pick<FileRun, 'job' | 'key' | 'confirm'>;
 
-/** `token`: null for the sample service, which needs none. Throws as `runFile` does. */
+/** Enriches a file. `token`: null with the sample service. Throws as `runFile` does. */
 export async function runOneFile(
   input: string,
   settings: Settings,
@@ -32,7 +32,7 @@ export async function runOneFile(
 ): Promise<FileResult> {
   const { engine, stateFolder, log } = shared;
   return withReleasers(async (releasers) => {
-    // Its requests have sockets of their own: waiting for one must not use up their time.
+    // With its own sockets: waiting for a shared one would count against a request's time limit.
     const client =
       token === null
         ? shared.service.client
@@ -65,7 +65,7 @@ function reporter(report: FileOptions['onProgress']): (event: FileEvent) => void
   };
 }
 
-/** Throws what reading the file and choosing columns throw. */
+/** Plans a file. Throws as reading it and choosing columns do. */
 export async function planOneFile(
   input: string,
   settings: Settings,
@@ -81,7 +81,7 @@ export async function planOneFile(
   });
 }
 
-/** Throws `ConfigError`, also for standard input and output: they belong to the program. */
+/** Returns the settings of a file. Throws `ConfigError`, also for `-`, a stream of the program. */
 export function settingsOfFile(input: string, options: ProgramOptions & FileOptions): Settings {
   const { output, errors, report, onProgress: _, signal: _signal, ...given } = options;
   if (![input, output, errors, report].includes('-')) return loadOptions(given, { output, errors, report });

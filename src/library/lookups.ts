@@ -1,7 +1,4 @@
-/**
- * Lookups of a program, in chunks that take the way of a worker's chunks without a queue: a caller
- * waits for each answer, so no other process could take them on.
- */
+/** The lookups of a program, in chunks; without a queue, because their callers wait right here. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.js';
 import { type Identifier, identifierText } from '../core/identifier.js';
@@ -19,28 +16,28 @@ import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { ProgramRun, ProgramRuns, Rest } from './program-runs.js';
 import { type Found, foundOf, type Waiter, type Waiters } from './waiters.js';
 
-/** Looks one identifier up. Rejects with the reason of its signal, and with engine errors. */
+/** Looks up one identifier. Throws the reason of its signal, and engine errors. */
 export type Ask = (identifier: Identifier) => Promise<Found>;
 
 export interface LookupsOptions {
   readonly engine: Engine;
   readonly worker: LookupWorker;
-  /** Their listener is the worker's. */
+  /** The waiting callers; the worker reports to their listener. */
   readonly waiters: Waiters;
   readonly runs: ProgramRuns;
   readonly keyOf: OutcomeKeyOf;
-  /** At the limit: wait instead of `deferred`. */
-  readonly waits: boolean;
+  /** True to wait at the limit instead of deferring. */
+  readonly waitsAtLimit: boolean;
   readonly clock: Clock;
   readonly log: Log;
   readonly closing: AbortSignal;
 }
 
-/** Rounds without an answer and without a reason: the engine took the run for dead each time. */
+/** Rounds without answer or reason, in each of which the engine took the run for dead. */
 const EMPTY_ROUNDS_AT_MOST = 3;
 const TAKEN_FOR_DEAD = {
   stopped: 'lost',
-  why: 'not asked: the engine took this program for dead, and did so again after it resumed',
+  why: 'not looked up: the engine repeatedly took this program for dead; look it up again',
 } as const;
 
 export function createLookups(options: LookupsOptions) {
@@ -83,7 +80,7 @@ export function createLookups(options: LookupsOptions) {
   let gathered: Waiter[] = [];
   let isGathering = false;
 
-  /** Callers of one moment share chunks, whatever ends their waits. */
+  /** Makes chunks of the lookups of one moment, even if their callers have different signals. */
   async function gather(): Promise<void> {
     await nextTurn();
     while (gathered.length > 0) {
@@ -95,13 +92,13 @@ export function createLookups(options: LookupsOptions) {
       } catch (error) {
         for (const waiter of chunk) waiter.fail(error);
       }
-      // Those who came meanwhile are the next chunk.
+      // Lookups that came in the meantime are in the next chunk.
       gathered = gathered.slice(chunk.length);
     }
     isGathering = false;
   }
 
-  /** Never rejects. */
+  /** Resolves a chunk, in as many rounds as it takes. Never rejects. */
   async function resolveAll(chunk: readonly Waiter[]): Promise<void> {
     const stopping = new AbortController();
     const { signal: stop } = stopping;
@@ -110,27 +107,27 @@ export function createLookups(options: LookupsOptions) {
     };
     for (const { unwanted } of chunk) unwanted.addEventListener('abort', stopUnwanted, { once: true });
     try {
-      let rest: Partial<ChunkData> = {};
+      let parked: Partial<ChunkData> = {};
       let emptyRounds = 0;
       for (let left = chunk; left.length > 0; left = left.filter(isWaiting)) {
-        const resting = runs.rest();
-        if (resting?.passes && options.waits) {
-          await clock.sleep(resting.leftMs, stop);
+        const rest = runs.rest();
+        if (rest?.passes && options.waitsAtLimit) {
+          await clock.sleep(rest.leftMs, stop);
           continue;
         }
-        if (resting !== null || emptyRounds === EMPTY_ROUNDS_AT_MOST) {
+        if (rest !== null || emptyRounds === EMPTY_ROUNDS_AT_MOST) {
           for (const waiter of left) {
-            if (resting?.error) waiter.fail(resting.error);
-            else waiter.settle(deferredBy(resting ?? TAKEN_FOR_DEAD));
+            if (rest?.error) waiter.fail(rest.error);
+            else waiter.settle(deferredBy(rest ?? TAKEN_FOR_DEAD));
           }
           return;
         }
         const run = await runs.enter();
         try {
           if (runs.rest() !== null) continue;
-          const result = await resolveRound(run, left, rest, stop);
+          const result = await resolveRound(run, left, parked, stop);
           if (result.type === 'parked') {
-            rest = result.data;
+            parked = result.data;
             if (left.some(isWaiting)) await clock.sleep(result.waitMs, stop);
           } else if (left.some(isWaiting) && !(await runs.isStopped(run))) emptyRounds += 1;
         } finally {
@@ -142,11 +139,11 @@ export function createLookups(options: LookupsOptions) {
     }
   }
 
-  /** Settles those that have an answer afterwards, or have failed. */
+  /** Resolves a chunk once. Settles the waiters that have an answer afterwards, or have failed. */
   async function resolveRound(
     run: ProgramRun,
     left: readonly Waiter[],
-    rest: Partial<ChunkData>,
+    parked: Partial<ChunkData>,
     stop: AbortSignal,
   ) {
     for (const waiter of left) {
@@ -155,7 +152,7 @@ export function createLookups(options: LookupsOptions) {
     }
     const asked = left.filter(isWaiting);
     const identifiers = asked.map(({ text }) => text);
-    const data = { attempts: {}, ...rest, run: run.record.id, chunk: run.nextChunk, identifiers };
+    const data = { attempts: {}, ...parked, run: run.record.id, chunk: run.nextChunk, identifiers };
     run.nextChunk += 1;
     const stops = new Map(asked.map(({ text, unwanted }) => [text, unwanted]));
     let tries = 0;
@@ -172,7 +169,7 @@ export function createLookups(options: LookupsOptions) {
 
   closing.addEventListener('abort', () => waiters.failAll(closing.reason), { once: true });
 
-  /** For callers who leave together, when `signal` is aborted. */
+  /** Returns an `ask` for callers who all stop waiting when `signal` is aborted. */
   function open(signal: AbortSignal): Ask {
     const leaving = new Set<(reason: unknown) => void>();
     signal.addEventListener('abort', () => {
@@ -183,13 +180,13 @@ export function createLookups(options: LookupsOptions) {
       if (ended !== undefined) return Promise.reject(ended.reason);
       const text = identifierText(identifier);
       const key = keyOf(text);
-      const known = waiters.find(key);
-      const waiter = known ?? waiters.add(text, key);
+      const existing = waiters.find(key);
+      const waiter = existing ?? waiters.add(text, key);
       const { found, leave } = waiter.join();
       leaving.add(leave);
       const drop = () => leaving.delete(leave);
       found.then(drop, drop);
-      if (known !== undefined) return found;
+      if (existing !== undefined) return found;
       gathered.push(waiter);
       if (!isGathering) track(gather());
       isGathering = true;

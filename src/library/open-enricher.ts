@@ -26,17 +26,17 @@ import { type Ask, createLookups } from './lookups.js';
 import { createProgramRuns } from './program-runs.js';
 import { createWaiters, forProgram } from './waiters.js';
 
-/** What an enricher and its files are made of. */
+/** What an enricher is opened with. */
 export interface EnricherFrame {
   readonly settings: Settings;
-  /** The settings of one file, of the same service, token and account. */
+  /** Returns the settings of a file, with the same service, token and account. */
   readonly settingsOf: (input: string, file: FileOptions) => Settings;
   readonly log: Log;
   /** See `EnricherOptions`. */
   readonly name: string | null;
   readonly dispatcher?: EnricherOptions['dispatcher'];
   readonly signal?: EnricherOptions['signal'];
-  /** Whose runs these are; they share caps that begin anew each day. Default: nobody's. */
+  /** Owner of the runs, which then share caps that begin anew each day. Default: nobody. */
   readonly owner?: string | null;
 }
 
@@ -47,7 +47,7 @@ export async function openEnricher(
   { settings: loaded, settingsOf, log, name, owner = null, dispatcher, signal }: EnricherFrame,
   releasers: Releasers,
 ) {
-  // Read once: files ask with the token whose account was opened. A program serves its own metrics.
+  // Read once, so that files use the account that was opened. A program serves its own metrics.
   const settings = { ...loaded, token: readToken(loaded), tokenFile: null, metricsPort: null };
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
@@ -85,8 +85,8 @@ export async function openEnricher(
     storeTime: (await engine.ledger.show(service.account)).now,
   });
   const keyOf = outcomeKeys(service.service, settings.allowNsfw);
-  const waits = settings.onLimit === 'wait';
-  const parts = { engine, worker, waiters, runs, keyOf, waits, clock, log, closing: closing.signal };
+  const waitsAtLimit = settings.onLimit === 'wait';
+  const parts = { engine, worker, waiters, runs, keyOf, waitsAtLimit, clock, log, closing: closing.signal };
   const lookups = createLookups(parts);
   const files = new Set<Promise<unknown>>();
   const askers = new WeakMap<AbortSignal, Ask>();
@@ -106,7 +106,7 @@ export async function openEnricher(
     rows: Iterable<Row> | AsyncIterable<Row>,
     { identifier, kind, signal, lookAhead = settings.concurrency * 2 }: EnrichOptions<Row> = {},
   ): AsyncGenerator<Enriched<Row>, void, undefined> {
-    // Its characters would be looked up, and paid for.
+    // A text is iterable, too: its characters would be looked up and paid for.
     if (typeof rows === 'string') throw unusable('rows', 'a list of texts, not one');
     if (!Number.isInteger(lookAhead) || lookAhead < 1)
       throw unusable('lookAhead', 'a whole number of 1 or more');
@@ -122,7 +122,7 @@ export async function openEnricher(
     }
   }
 
-  /** What a file is worked on with, until it ends, its signal or the enricher. */
+  /** Works on a file until it ends, its signal is aborted, or the enricher is closed. */
   async function withFile<Result>(
     path: string,
     file: FileOptions,
@@ -186,15 +186,13 @@ const CLOSED = {
   code: 'interrupted',
   what: 'the enricher was closed',
   subject: 'close()',
-  todo: 'create another one to go on: every paid answer is kept',
+  todo: 'create a new one to continue: every paid answer is stored',
 } as const;
 
-/**
- * A signal that ends with the caller's, with ours, or by `leave`. The caller's is listened to
- * itself: a time-out on which only other signals depend may be collected before it rings.
- */
+/** Returns a signal that the caller's signal, `closing` or `leave` aborts. */
 function follow(signal: AbortSignal | undefined, closing: AbortSignal) {
   const leaving = new AbortController();
+  // A listener keeps a time-out alive, which `AbortSignal.any` alone would let Node collect.
   const onAbort = () => leaving.abort(signal?.reason);
   if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
@@ -206,6 +204,6 @@ function follow(signal: AbortSignal | undefined, closing: AbortSignal) {
 }
 
 function unusable(option: string, write: string): ConfigError {
-  const what = 'this option has no such value';
+  const what = 'this option cannot have this value';
   return new ConfigError({ code: 'usage-invalid', what, subject: option, todo: `write ${write}` });
 }

@@ -1,7 +1,6 @@
 /**
- * The runs of a program's lookups: the engine then knows by whose caps and terms. A run begins with
- * a lookup that is not stored, and ends when none comes for a while; what stops one stops the next
- * ones too, for a minute.
+ * The runs of a program's lookups, which tell the engine its caps and terms. A run begins with a
+ * lookup that is not stored, and ends after an idle time. After a stop none begins for a minute.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
@@ -31,16 +30,16 @@ import { createStanding } from '../run/run-view.js';
 import { sayDeferred, sayHalt, sayTo } from '../run/words/say-reason.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 
-/** A run lowers the budget of others as long as it lives, so an idle one ends. */
+/** Idle time until a run ends, because a live run may lower the budget of others. */
 const IDLE_MS = 30_000;
-/** The age of stored answers is judged at the start of a run, so a long program begins new ones. */
+/** Time until a new run begins, because a run judges the age of answers by its start. */
 const RENEWED_AFTER_MS = 3_600_000;
-/** After a stop the ledger lets one request a minute ask whether there is room again. */
+/** Rest after a stop: the ledger lets one request a minute ask whether there is room again. */
 const REST_MS = RULES.probeEveryMs;
 
 export interface ProgramRun {
   readonly record: RunRecord;
-  /** By outcome key: failed lookups that were paid for. */
+  /** Failed lookups that were paid for, by outcome key. */
   readonly paidFailures: Map<string, LookupFailure>;
   nextChunk: number;
 }
@@ -50,16 +49,16 @@ interface OpenRun extends ProgramRun {
   readonly releasers: Releasers;
   users: number;
   idle?: NodeJS.Timeout;
-  /** Why it takes no more lookups; null: it does. */
+  /** Why the run takes no more lookups; null while it does. */
   end: LookupsEnd | null;
 }
 
-/** Why nothing is asked for now: `error` where a person has to act, else the words of the rows. */
+/** Why lookups rest. `error`: for the caller if a person must act; else rows are deferred. */
 export interface Rest {
   readonly error: BrandEnrichError | null;
   readonly stopped: StopCode;
   readonly why: string;
-  /** Whether waiting may help, and how long it takes. */
+  /** True if waiting may help. */
   readonly passes: boolean;
   readonly leftMs: number;
 }
@@ -71,28 +70,29 @@ export interface ProgramRunsOptions extends Pick<EnrichRequest, 'pace'> {
   readonly clock: Clock;
   readonly log: Log;
   readonly stateFolder: string;
-  /** Caps are kept under it; null: under nothing that another process could know. */
+  /** Name that caps are kept under; null to keep them for this process only. */
   readonly name: string | null;
-  /** See `EnricherFrame`. The day is that of the store's clock (UTC). */
+  /** See `EnricherFrame`. Its days begin by the store's clock (UTC). */
   readonly owner: string | null;
-  /** The store's clock at this moment. */
+  /** Time of the store's clock at the call. */
   readonly storeTime: number;
 }
 
 export type ProgramRuns = ReturnType<typeof createProgramRuns>;
 
+/** Creates the runs of a program. Nothing begins before the first lookup. */
 export function createProgramRuns(options: ProgramRunsOptions) {
   const { engine, worker, clock, log, settings, name, owner, storeTime } = options;
   const openedAt = clock.monotonic();
   const storeNow = () => storeTime + clock.monotonic() - openedAt;
-  const whole = runKeyOf(settings, name ?? randomUUID());
-  const key = () => (owner === null ? whole : keyOfDay(owner, settings, storeNow()));
-  // Without any of these nothing is kept under the key: each run may complete.
+  const programKey = runKeyOf(settings, name ?? randomUUID());
+  const key = () => (owner === null ? programKey : keyOfDay(owner, settings, storeNow()));
+  // With any of these the engine keeps caps or the start of the refresh until a run completes.
   const keepsKey = settings.refresh || settings.maxRequests !== null || settings.maxOverageRequests !== null;
   let current: OpenRun | null = null;
   let beginning: Promise<OpenRun> | null = null;
   let hasOpenedAccount = false;
-  let stopped: { readonly end: LookupsEnd; readonly until: number } | null = null;
+  let lastStop: { readonly end: LookupsEnd; readonly until: number } | null = null;
   const ending = new Set<Promise<void>>();
   const standing = createStanding(log, worker);
 
@@ -101,8 +101,8 @@ export function createProgramRuns(options: ProgramRunsOptions) {
     await assertDiskRoom([options.stateFolder]);
     const releasers = createReleasers();
     const id = newRunId(clock.now());
-    const own = owner !== null && { job: id, owner, startedBy: userAtHost() };
-    const started = { id, key: key(), name: name ?? 'a program', settings, ...own };
+    const ofJob = owner !== null && { job: id, owner, startedBy: userAtHost() };
+    const started = { id, key: key(), name: name ?? 'a program', settings, ...ofJob };
     const record = await startRun(started, { engine, log }, releasers);
     const run: OpenRun = {
       record,
@@ -129,14 +129,14 @@ export function createProgramRuns(options: ProgramRunsOptions) {
     }
   }
 
-  /** Takes no more lookups for this run, nor for others for a while. */
+  /** Stops a run, and lets no other one begin for a while. */
   function stop(run: OpenRun, end: LookupsEnd): void {
     if (run.end !== null) return;
     run.end = end;
     if (current === run) current = null;
-    // A person cancels all that the program asks for.
+    // A person who cancels means all further lookups of the program.
     const restMs = end.type === 'cancelled' ? Number.POSITIVE_INFINITY : REST_MS;
-    stopped = { end, until: clock.monotonic() + restMs };
+    lastStop = { end, until: clock.monotonic() + restMs };
     log.warn({ run: run.record.id }, whyOf(end));
   }
 
@@ -146,7 +146,7 @@ export function createProgramRuns(options: ProgramRunsOptions) {
     const finished = run.releasers
       .releaseAll()
       .then(() => engine.runs.end(run.record.id, why))
-      .catch((error) => log.warn({ err: error }, 'the end of a run did not reach the engine'))
+      .catch((error) => log.warn({ err: error }, 'the engine could not store that a run has ended'))
       .finally(() => ending.delete(finished));
     ending.add(finished);
     return finished;
@@ -161,7 +161,7 @@ export function createProgramRuns(options: ProgramRunsOptions) {
 
   return {
     key,
-    /** A run to look up with; `leave` it afterwards. Throws what beginning one throws. */
+    /** Returns the run for a lookup, to `leave` afterwards. Throws if a run cannot begin. */
     async enter(): Promise<ProgramRun> {
       const old = current;
       const isOld = old !== null && clock.monotonic() - old.beganAt > RENEWED_AFTER_MS;
@@ -186,10 +186,10 @@ export function createProgramRuns(options: ProgramRunsOptions) {
       standing({ ledger: worker.ledgerState(), outage: worker.outage });
       finishUnused(open);
     },
-    /** Looks whether something stopped a run from outside; true: it did. Throws engine errors. */
+    /** True if a person or a worker stopped the run. Throws engine errors. */
     async isStopped(run: ProgramRun): Promise<boolean> {
       const { halt, isCancelled } = await engine.runs.heartbeat(run.record.id).catch((error) => {
-        // An engine that was flushed does not know it: the next lookup begins another one.
+        // A flushed engine does not know the run, so the next lookup begins another one.
         if (current === run) current = null;
         throw error;
       });
@@ -197,22 +197,22 @@ export function createProgramRuns(options: ProgramRunsOptions) {
       else if (halt) stop(run as OpenRun, { type: 'halted', halt });
       return isCancelled || halt !== null;
     },
-    /** Why nothing is asked for now; null: it is. */
+    /** Returns why lookups rest; null unless they do. */
     rest(): Rest | null {
-      const leftMs = stopped === null ? 0 : stopped.until - clock.monotonic();
-      if (stopped === null || leftMs <= 0) return null;
-      const { end } = stopped;
+      const leftMs = lastStop === null ? 0 : lastStop.until - clock.monotonic();
+      if (lastStop === null || leftMs <= 0) return null;
+      const { end } = lastStop;
       const halt = end.type === 'halted' ? end.halt : null;
       const passes = halt?.why === 'limit' || halt?.why === 'throttled';
       const error = halt && errorOfHalt(halt, settings.service);
       return { error, stopped: stopCodeOf(end) ?? 'interrupted', why: whyOf(end), passes, leftMs };
     },
-    /** By which stored answers are judged at this moment. */
+    /** Returns which stored answers are fresh at this moment. */
     freshness(): Freshness {
       const asOf = storeNow();
       return freshnessOf(current?.record ?? { asOf, keyStartedAt: storeTime, settings });
     },
-    /** Ends what is open. `isWhole`: no caller was still waiting. */
+    /** Ends the current run. `isWhole`: no caller was still waiting. */
     async close(isWhole: boolean): Promise<void> {
       await beginning?.catch(() => undefined);
       if (current !== null) void finish(current, isWhole ? null : { type: 'closed' });
@@ -221,7 +221,7 @@ export function createProgramRuns(options: ProgramRunsOptions) {
   };
 }
 
-/** Equal for the same program under the same settings that choose what is asked. */
+/** Returns a key that is equal for the same program, service, account and `allowNsfw`. */
 function runKeyOf({ service, account, allowNsfw }: RunSettings, name: string): string {
   const parts = JSON.stringify(['program', name, service, account, allowNsfw]);
   return createHash('sha256').update(parts).digest('hex').slice(0, 32);
@@ -231,7 +231,7 @@ function whyOf(end: LookupsEnd): string {
   return sayDeferred(stopOf(end) ?? { type: 'stopped' }, 'program');
 }
 
-/** The error of a halt that does not pass on its own; null: it may. */
+/** Returns the error of a halt that waiting does not end; null if it may. */
 function errorOfHalt(halt: RunHalt, service: string): BrandEnrichError | null {
   const { why } = halt;
   const sentence = sayHalt(halt, 'program');

@@ -1,4 +1,4 @@
-/** Who waits for which identifier. Equal ones wait for one lookup, whichever signals they have. */
+/** The callers that wait for lookups. Equal identifiers share one, whatever their signals. */
 import type { Brand } from '../brand-api/brand.js';
 import { BrandEnrichError } from '../core/errors.js';
 import type { AnswerSource, OutcomeKey, StopCode } from '../core/outcome.js';
@@ -11,7 +11,7 @@ export interface Found {
   readonly status: 'matched' | 'not_found' | 'failed' | 'deferred';
   readonly brand: Brand | null;
   readonly source: AnswerSource | null;
-  /** Store's clock, milliseconds. */
+  /** Milliseconds on the store's clock. */
   readonly fetchedAt: number | null;
   readonly error: RowError | null;
   /** See `Enriched`. */
@@ -24,7 +24,7 @@ interface Caller {
   readonly reject: (error: unknown) => void;
 }
 
-/** One identifier, as long as somebody waits for it. */
+/** The callers of one identifier. */
 class Waiter {
   billed = 0;
   isOver = false;
@@ -37,12 +37,12 @@ class Waiter {
     private readonly onOver: () => void,
   ) {}
 
-  /** Aborted when no caller waits any more: nothing else is sent for it. */
+  /** Aborted when no caller waits any more, so that no further request is sent. */
   get unwanted(): AbortSignal {
     return this.#unwanted.signal;
   }
 
-  /** `leave` ends the wait of this caller alone. */
+  /** Adds a caller; `leave` ends the wait of this caller alone. */
   join() {
     let caller: Caller | undefined;
     const found = new Promise<Found>((resolve, reject) => {
@@ -57,7 +57,7 @@ class Waiter {
     return { found, leave };
   }
 
-  /** One caller is told what was billed, so that their sum is right. */
+  /** Gives callers the result, and only the first one the number billed: their sum is right. */
   settle(found: Omit<Found, 'billed'>): void {
     let { billed } = this;
     for (const { resolve } of this.#callers) {
@@ -83,7 +83,7 @@ class Waiter {
 
 export type { Waiter };
 
-/** The result that an answer is. */
+/** Returns the result of an answer. */
 export function foundOf(
   { status, retryLater, profile, fetchedAt }: Omit<FetchedAnswer, 'key'>,
   source: AnswerSource,
@@ -92,7 +92,7 @@ export function foundOf(
   return { status, brand: profile?.brand ?? null, source, fetchedAt, error };
 }
 
-/** The identifiers that are waited for; `listener`: what a worker reports of them. */
+/** Creates the list of identifiers that callers wait for. A worker reports to `listener`. */
 export function createWaiters() {
   const waiting = new Map<OutcomeKey, Waiter>();
   const listener: WorkerListener = {
@@ -119,7 +119,7 @@ export function createWaiters() {
 
 export type Waiters = ReturnType<typeof createWaiters>;
 
-/** Errors in the names of options; others as they are. */
+/** Returns an error whose message names settings as options, `maxCost`; others unchanged. */
 export function forProgram(error: unknown): unknown {
   return error instanceof BrandEnrichError ? Object.assign(error, error.inWords('keys')) : error;
 }

@@ -380,7 +380,7 @@ describe('a program', () => {
       expect(found[100]).toMatchObject({ input: wrong[99], status: 'deferred', stopped: 'min-match' });
       expect(found[100]).toMatchObject({ stopped: 'min-match', error: { code: 'min-match' } });
       expect(found[100]?.error?.message).toMatch(
-        /^not asked for: 0 of the first 50 answers match; .*minMatch 0/,
+        /^not looked up: only 0 of the first 50 answers match; .*minMatch to 0/,
       );
       expect(meter.requests).toHaveLength(50);
     }

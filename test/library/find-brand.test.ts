@@ -81,7 +81,7 @@ describe('a value that cannot be read is invalid, and nothing is sent', () => {
     const found = await findBrand(row, ({ website }) => website, JUDGED, knowing().ask);
     expect(found.error).toEqual({
       code: 'unreadable',
-      message: 'its identifier cannot be read (the cursor is closed)',
+      message: 'the identifier of this row cannot be read (the cursor is closed)',
     });
   });
 });

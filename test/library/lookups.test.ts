@@ -65,7 +65,7 @@ function open() {
     ...(fakes as unknown as Pick<LookupsOptions, 'engine' | 'worker' | 'runs'>),
     waiters,
     keyOf: (text) => `b:${text}`,
-    waits: false,
+    waitsAtLimit: false,
     clock: createHandClock(),
     log: silentLog(),
     closing: closing.signal,
