@@ -76,7 +76,7 @@ function constantsOf(program: Program): ReadonlyMap<string, Expression> {
   return constants;
 }
 
-/** The text of a constant expression, of a pattern its source; null: it is not constant. */
+/** Returns the text of a constant expression, or the source of a pattern; null for others. */
 function textOf(node: Expression, constants: ReadonlyMap<string, Expression>): string | null {
   const joined = (texts: readonly (string | null)[]) =>
     texts.reduce((whole, text) => (whole === null || text === null ? null : whole + text), '');

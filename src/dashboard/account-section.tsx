@@ -10,7 +10,7 @@ import type { DashboardData } from './gather-dashboard.js';
 /** Where the form of the button that checks the account is posted to. */
 export const CHECK_PATH = '/account/check';
 
-/** `currency`: a label of amounts; null: none is set. `check`: that button; null: none. */
+/** `currency` labels amounts; null if unset. `check` is the button to check; null without one. */
 export function accountSection(data: DashboardData, currency: string | null, check: Child = null) {
   const limit = data.ledger && judgeAccount(data.ledger).limit;
   return (

@@ -19,10 +19,10 @@ import { livePage, type Page, renderSignIn } from './plain-pages.js';
 
 export interface GateOptions {
   readonly host: string;
-  /** The origin under which people reach it; null: where it listens. */
+  /** The origin that people open; null if it is the address it listens on. */
   readonly url: string | null;
   readonly password: string;
-  /** The random token of the sign-in link; null: there is no link. */
+  /** The random token of the sign-in link; null without a link. */
   readonly linkToken: string | null;
   readonly clock: Clock;
   readonly log: Log;

@@ -37,14 +37,14 @@ export interface UploadsView {
 export interface DashboardView {
   readonly host: string;
   readonly now: number;
-  /** null: the engine has not answered yet. */
+  /** null until the engine answers. */
   readonly data: DashboardData | null;
   /** When a look first got no answer from the engine (it may have failed earlier); else null. */
   readonly outageNoticedAt: number | null;
   /** Why the service counts as unavailable; null while it answers, and where nothing is sent. */
   readonly serviceOutage: string | null;
   readonly uploads: UploadsView;
-  /** A label of amounts; null: none is set. */
+  /** A label of amounts; null if unset. */
   readonly currency: string | null;
   readonly isSample: boolean;
   readonly isStopping: boolean;
@@ -82,10 +82,10 @@ export async function gatherDashboard(
     ...account,
     /** What can be downloaded here, by the id of the run. */
     results,
-    /** On all machines, with this queue; null: not known. */
+    /** On all machines, with this queue; null if unknown. */
     workers,
     schedules,
-    /** `closed`: why no file is taken from it; null: files are. */
+    /** `closed` says why no file is taken from it; null while files are taken. */
     inboxes: shownInboxes.map((inbox) => ({ ...inbox, closed: whyClosedHere(closed, inbox.folder) })),
     failed,
     /** When it was gathered, by this machine's clock. */

@@ -47,7 +47,7 @@ export interface DashboardContext {
   /** Why the service is taken to be unavailable; null while it answers. Default: never known. */
   readonly outage?: () => string | null;
   readonly log: Log;
-  /** Where a sign-in link is printed, never the log; null: the caller shows it. */
+  /** Prints a sign-in link, never in the log; null if the caller shows the link. */
   readonly stderr: NodeJS.WritableStream | null;
   /** The page says that the process is stopping. */
   readonly stop: AbortSignal;

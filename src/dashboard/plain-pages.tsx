@@ -165,7 +165,7 @@ const smallPage = (title: string, card: Child) => page(title, <main class="sign-
 
 /**
  * `complaint`: why an attempt was refused; null before the first. `next`: where to go then.
- * `password`: of a sign-in link, which leaves only the name to ask for; null: it is asked for.
+ * `password` comes from a sign-in link, which only asks for the name; null to ask for it too.
  */
 export function renderSignIn(next: string, complaint: string | null, password: string | null = null): Page {
   return smallPage(

@@ -26,7 +26,7 @@ export function addRunDocuments(app: GatedApp, readRun: RunReader): void {
   });
 }
 
-/** Reads a run by its id, or that of its job. null: there is none. */
+/** Reads a run by its id, or by that of its job; null for an unknown id. */
 export type RunReader = (id: string) => Promise<Document<'run'> | null | 'unavailable'>;
 
 export function createRunReader(

@@ -267,7 +267,7 @@ export async function accountWith(engine: Pick<Engine, 'ledger'>, runId: string,
   return { ...state, run: state.run && { ...state.run, maxRequests, maxOverageRequests } };
 }
 
-/** How many identifiers are left, and what they can cost at most; `terms` null: in requests. */
+/** Says how many identifiers are left and their cost at most; in requests if `terms` is null. */
 export async function costLine(
   engine: Pick<Engine, 'ledger'>,
   run: RunRecord,

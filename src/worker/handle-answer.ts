@@ -142,7 +142,7 @@ async function countIn(
   return trust.untrusted;
 }
 
-/** Says why the breaker is open, or null: a wrong address is no outage, since its run ends. */
+/** Says why the breaker is open, or null. A wrong address is not an outage, since its run ends. */
 function outageOf({ breaker, clock, gauge }: AskContext, meaning: Meaning, address: Address): string | null {
   const isOut = meaning.type === 'unavailable' || meaning.type === 'refused';
   const waitMs = isOut ? (meaning.retryAfterMs ?? 0) : 0;

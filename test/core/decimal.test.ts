@@ -47,7 +47,7 @@ describe('requests that a budget pays for', () => {
     expect(requestsFor(budget, price)).toBe(requests);
   });
 
-  // What `parseDecimal` refuses is none either.
+  // `parseDecimal` refuses the same.
   test.each(['-1', '1e3', 'ten', '1234567890123456', '0.1234567890123'])('refuses %j', (text) => {
     expect(() => requestsFor(text, '0.1')).toThrow(RangeError);
     expect(() => requestsFor('1', text)).toThrow(RangeError);

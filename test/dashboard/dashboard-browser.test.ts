@@ -20,7 +20,7 @@ import {
   troubledView,
 } from './views.js';
 
-/** What has the focus, where it stands, and whether one sees it; null: nothing of the page. */
+/** What has the focus, where, and whether one sees it; null if nothing of the page has it. */
 const FOCUSED = `(() => {
   const element = document.activeElement;
   if (!element || element === document.body) return null;

@@ -82,7 +82,7 @@ export async function startDashboard(
     readonly view?: DashboardView;
     readonly host?: string;
     readonly password?: string;
-    /** null: there is no sign-in link. */
+    /** null for a dashboard without a sign-in link. */
     readonly linkToken?: null;
     /** Default: where it listens. */
     readonly publicUrl?: string;

@@ -7,7 +7,7 @@ import { htmlOf } from '../../src/run/report/kit/page.js';
 
 const COLUMNS = ['website', 'Land', 'Land', 'a=b', 'brand_name'];
 
-/** Renders the card for an address; `settings` null: the plan is refused. */
+/** Renders the card for an address. With null for `settings`, the plan is refused. */
 function cardOf(
   address: string,
   settings: { fill?: object[]; fillOver?: object[]; fills?: object } | null = {},

@@ -82,7 +82,7 @@ export const SCHEDULE: Schedule = {
 
 export function scheduleState(
   parts: Partial<Omit<ScheduleState, 'schedule'>> & {
-    /** null: it is defined elsewhere, on `host`. */
+    /** null for a schedule that is defined elsewhere, on `host`. */
     readonly schedule?: Partial<Schedule> | null;
   } = {},
 ): ScheduleState {

@@ -7,7 +7,7 @@ import { answeredIn, ends, expectPaidOnce, kill, onEngines, openEngineOf } from 
 
 const PATIENCE = { timeout: 60_000, interval: 50 };
 
-/** `brand-enrich run list.csv` over so many identifiers, once so many of them are billed. */
+/** `brand-enrich run list.csv` over that many identifiers, once `billed` of them are billed. */
 async function startRun(scene: Scene, identifiers: number, args: readonly string[] = [], billed = 8) {
   await scene.write('list.csv', domainList(identifiers));
   const process = scene.start(['run', 'list.csv', '--report', 'report.json', ...args]);

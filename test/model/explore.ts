@@ -4,13 +4,13 @@ export interface Step<State> {
   /** What happened, for the counterexample. */
   readonly what: string;
   readonly state: State;
-  /** The promise that this step broke; null: none. */
+  /** The promise that this step broke, or null. */
   readonly broken: string | null;
 }
 
 export interface Explored {
   readonly states: number;
-  /** The shortest path to a broken promise; null: there is none. */
+  /** The shortest path to a broken promise, or null. */
   readonly counterexample: { readonly broken: string; readonly story: readonly string[] } | null;
 }
 

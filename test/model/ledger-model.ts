@@ -103,7 +103,7 @@ export class ModelAccount {
   nextSince = 0;
   /** The last answer that named it showed a usage that fell. */
   hasNextFallen = false;
-  /** The lone probe for more quota or for the next period; null: its answer decided nothing. */
+  /** The lone probe for more quota or for the next period; null if its answer decided nothing. */
   nextAsked: string | null = null;
   /** Billed requests that may belong to the next period: they count in both. */
   nextSent = 0;
@@ -143,7 +143,7 @@ export class ModelAccount {
   /** When the pace has room for one more request. */
   slotAt = 0;
   floorUntil = 0;
-  /** Service and own domain that the following is about; null: none was asked for. */
+  /** Service and own domain of the following fields; null before the first request for it. */
   lookOf: string | null = null;
   lookProven = false;
   /** Requests for it that count in `sent` until they are proven free. */
@@ -153,7 +153,7 @@ export class ModelAccount {
   /** Looks tried without proof, in the day since. */
   lookTries = 0;
   lookTriesSince = 0;
-  /** Usage in a quiet moment, and our other requests surely billed since; null: none was read. */
+  /** Usage in a quiet moment, and our other requests surely billed since; null before the first. */
   lookBase: number | null = null;
   /** Whether the own domain was asked for since. */
   lookSince = false;
@@ -165,7 +165,7 @@ export class ModelAccount {
   spentAt = 0;
   free = 0;
   checkedAt = 0;
-  /** The look, or the free request, that was last granted, and when; null: it is closed. */
+  /** The look, or the free request, that was last granted, and when; null if closed. */
   lookOut: string | null = null;
   lookOutAt = 0;
 
@@ -842,7 +842,7 @@ function take(call: Call, request: ExchangeRequest): PermitAnswer[] {
   });
 }
 
-/** When to send; null: not within the horizon. The pace moves on. */
+/** Returns when to send, or null beyond the horizon, and moves the pace on. */
 function slotOf(account: ModelAccount, now: number): number | null {
   let slot = Math.max(now, account.floorUntil);
   if (account.rate === null) return slot - now > PACE_HORIZON_MS ? null : slot;

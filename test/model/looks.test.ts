@@ -39,7 +39,7 @@ function createStory(isBilled: boolean, lagMs = 0) {
     rest: (ms = QUIET_MS) => {
       now += ms;
     },
-    /** null: none is granted now. */
+    /** null if no look is granted now. */
     tryLook() {
       serial += 1;
       const permit = `look-${serial}`;

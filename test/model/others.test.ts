@@ -15,7 +15,7 @@ interface Terms {
   /** Requests of others for each of ours. */
   readonly pace: number;
   readonly atOnce: number;
-  /** Requests beyond the quota that `--max-cost` allows; null: no plan is named. */
+  /** Requests beyond the quota that `--max-cost` allows; null without a plan. */
   readonly maxOverageRequests: number | null;
   readonly isShownAtAnswer: boolean;
 }

@@ -3,7 +3,7 @@
  *
  * - what is billed to us, and what may be ours together with what others provably spent, never
  * exceeds the limit
- * - while nothing crashed, got lost or expired, no worker is told that the limit is reached before
+ * - while nothing crashed, got lost or expired, no worker learns that the limit is reached before
  * it is
  */
 import type { ExchangeRequest } from '../../src/ledger/ledger.js';

@@ -54,7 +54,7 @@ export interface Worker {
 
 export interface SmallWorld {
   readonly ledger: ModelWorld;
-  /** The state that the ledger restarts with after a power cut; null: all of it. */
+  /** The state that the ledger restarts with after a power cut; null if it lost nothing. */
   disk: ModelWorld | null;
   now: number;
   workers: readonly Worker[];
@@ -75,7 +75,7 @@ export interface SmallWorld {
   readonly left: Readonly<typeof NO_ACCIDENTS>;
   /** Nothing crashed, was lost or expired so far. */
   isClean: boolean;
-  /** What the service does with requests of the last worker for its own domain; null: none. */
+  /** What the service does with own-domain requests of the last worker; null without any. */
   readonly own: 'free' | 'billed' | null;
 }
 

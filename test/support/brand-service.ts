@@ -164,7 +164,7 @@ export async function startBrandService(changes: Parameters<typeof serviceOption
   };
 }
 
-/** null: accepted; else the status of the refusal. */
+/** The status of the refusal; null if accepted. */
 function judgeCredential(header: string | undefined, options: ServiceOptions): number | null {
   const token = /^Bearer (\S+)$/.exec(header ?? '')?.[1];
   const isCoded = options.dialect !== 'spec';

@@ -6,7 +6,7 @@ import { hasRedisServer, type RedisServer, startRedis } from './redis-server.js'
 
 export interface EngineUnderTest {
   readonly name: 'embedded' | 'redis' | 'postgres';
-  /** Why its tests are skipped; null: they run. */
+  /** Why its tests are skipped; null if they run. */
   readonly missing: string | null;
   /** Its tests are tagged as long. */
   readonly isLong?: boolean;

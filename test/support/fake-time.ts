@@ -5,7 +5,7 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder } from './temporary-folder.js';
 
-/** Why no clock can be set on this machine; null: it can be. */
+/** Why no clock can be set on this machine; null if one can. */
 export function missingFakeTime(): string | null {
   return findLibrary() === null ? 'faketime is not on this machine (apt-get install faketime)' : null;
 }

@@ -24,7 +24,7 @@ function noise(characters: number): string {
 
 const WEBSITE = row(cell('website')) + row(cell('acme.com'));
 
-/** Name, content, and words of the error; null: it is read, perhaps with invalid rows. */
+/** Name, content, and words of the error; null for a file that is read. */
 type Hostile = readonly [name: string, make: () => Buffer | Promise<Buffer>, words: RegExp | null];
 export const HOSTILE: readonly Hostile[] = [
   [

@@ -42,7 +42,7 @@ const defaultOptions = () => ({
   held: null as Promise<void> | null,
   /** Added to the latency, evenly spread from 0 to this. */
   jitterMs: 0,
-  /** Requests that one rolling second may hold, not counting refused ones; null: no limit. */
+  /** Requests that one rolling second may hold, not counting refused ones; null without a limit. */
   perSecond: null as number | null,
   /** Retry-After of refusals for throughput and of a 503, in seconds; 0: none. */
   retryAfter: 0,
@@ -54,7 +54,7 @@ const defaultOptions = () => ({
   /** Added to the clock that dates answers and tells the period that is billed. */
   dateOffsetMs: 0,
   period: 'month' as PeriodSetting,
-  /** Every billable request is answered with this status instead; null: no. */
+  /** Every billable request is answered with this status instead, unless null. */
   alwaysStatus: null as number | null,
 });
 

@@ -116,7 +116,7 @@ export function createAsking(options: AskingOptions) {
   /** Events in order. */
   const log: string[] = [];
   const recorded: NewOutcome[] = [];
-  /** Of runs, as the engine has them by now. The test sets them; null: it cannot be read. */
+  /** Of runs, as the engine has them. The test sets them; null if they cannot be read. */
   const records: Record<string, RunRecord | null> = {};
   const clock = options.clock ?? createPassingClock();
   const stop = new AbortController();

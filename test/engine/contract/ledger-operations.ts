@@ -13,7 +13,7 @@ export interface ExchangeOperation {
   readonly type: 'exchange';
   readonly account: number;
   readonly worker: number;
-  /** Which of the runs started so far; null: none. */
+  /** Which of the runs started so far, or null. */
   readonly run: number | null;
   readonly settle: readonly {
     readonly permit: number;

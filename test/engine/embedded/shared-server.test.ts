@@ -33,7 +33,7 @@ import { LONG } from '../../e2e/commands.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { type Child, startClient } from './child.js';
 
-/** null: it does not answer. */
+/** null if the server does not answer. */
 const matchedIn = (engine: Engine) =>
   engine.outcomes.stats().then(
     ({ matched }) => matched,
@@ -140,7 +140,7 @@ describe('the private server', () => {
     expect(serverPid()).toBe(pid);
   });
 
-  /** Processes of PostgreSQL in the data folder, the oldest first; the guard is none of them. */
+  /** Processes of PostgreSQL in the data folder, the oldest first, without the guard. */
   const serverProcesses = async () => {
     const found: number[] = [];
     for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {

@@ -188,7 +188,7 @@ function anyRun(dice: Dice, id: string): RunRecord {
   });
 }
 
-/** What it wrote when it ended; null: it has not, or was killed before. */
+/** What the run wrote at its end; null for a run that is alive or was killed. */
 function reportOf(run: RunRecord, ledger: LedgerState | null) {
   const { stop, tally, spent, overageBilled } = run;
   if (run.status === 'running' || run.identifiers === null) return null;

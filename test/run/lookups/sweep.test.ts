@@ -207,7 +207,7 @@ function workerIn(seen: string[], isPermitted: boolean): LookupWorker {
   } as Partial<LookupWorker> as LookupWorker;
 }
 
-/** How it ends within `ms`; null: not yet. */
+/** Returns how it ends within `ms`, or null. */
 async function endWithin(clock: HandClock, ending: Promise<LookupsEnd>, ms: number) {
   let end: LookupsEnd | null = null;
   void ending.then((value) => {

@@ -25,7 +25,7 @@ import { planFor } from './plans.js';
 
 const FETCHED_AT = Date.UTC(2026, 8, 1, 10, 20, 30);
 
-/** Scores by identifier; null: a brand without a score. */
+/** Scores by identifier; null for a brand without a score. */
 type Answered = Readonly<Record<string, number | null | Exclude<OutcomeStatus, 'matched'>>>;
 
 type Texts = Pick<Scanned, 'scan' | 'texts'>;
