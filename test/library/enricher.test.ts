@@ -4,11 +4,8 @@
  */
 import { Agent } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { silentLog } from '../../src/core/log.js';
-import { openEngine } from '../../src/engine/open-engine.js';
 import { createEnricher, type Enriched, type Enricher, type EnricherOptions } from '../../src/index.js';
-import type { Document } from '../../src/run/documents.js';
-import { engineOfFile } from '../e2e/commands.js';
+import { ends, engineOfFile, expectPaidOnce, openEngineOf, statusOf } from '../e2e/commands.js';
 import { unknown } from '../e2e/unknown-domains.js';
 import { type EngineUnderTest, embeddedEngine, inLongTests, postgresEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
@@ -53,8 +50,7 @@ function testStream(engine: EngineUnderTest): void {
 
     const found = await all(enricher.enrich(input, { identifier: (row) => row.website, kind: 'domain' }));
     expect(found.map((row) => row.input)).toEqual(input);
-    expect(meter.billed).toBe(30);
-    expect(meter.mostBilledOnce()).toBe(1);
+    expectPaidOnce(meter, 30);
     const counts = statusesOf(found);
     expect(counts).toMatchObject({ skipped: 2, invalid: 1, deferred: 20 });
     expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(60);
@@ -70,16 +66,14 @@ function testStream(engine: EngineUnderTest): void {
 
     // The command line finds the same answers, and the same account.
     await scene.write('list.csv', domainList(40));
-    const run = await scene.run(['run', 'list.csv']);
-    expect(run.code, run.stderr).toBe(7);
+    await ends(7, scene.run(['run', 'list.csv']));
     expect(meter.billed).toBe(30);
     const partial = await readRows(scene.path('list.enriched.partial.csv'));
     expect(countStatuses(partial)).toMatchObject({ deferred: 10 });
 
     // What it bought after the quota was raised is there for the program at once.
     scene.service.options.quota = 1_000;
-    const again = await scene.run(['run', 'list.csv']);
-    expect(again.code, again.stderr).toBe(0);
+    await ends(0, scene.run(['run', 'list.csv']));
     expect(meter.billed).toBe(40);
     const second = await enricherOf(scene);
     const stored = await all(second.enrich(domains(40)));
@@ -109,8 +103,7 @@ describe('a program', () => {
     const found = await Promise.all([one, two].flatMap((each) => asked.map((domain) => each.lookup(domain))));
     expect(found).toHaveLength(480);
     expect(found.every(({ status }) => status === 'matched' || status === 'not_found')).toBe(true);
-    expect(meter.billed).toBe(120);
-    expect(meter.mostBilledOnce()).toBe(1);
+    expectPaidOnce(meter, 120);
   });
 
   test('a plan and the account are those of the command line, and cost nothing', async () => {
@@ -141,12 +134,7 @@ describe('a program', () => {
     await scene.service.until(({ billed }) => billed >= 8);
     // Nearly nothing is sent until the run is paused.
     scene.service.options.latencyMs = 1_000;
-    const store = await openEngine({
-      engine: scene.env.BRAND_ENRICH_ENGINE ?? 'embedded',
-      stateFolder: scene.path('state'),
-      log: silentLog(),
-    });
-    onTestFinished(() => store.close());
+    const store = await openEngineOf(scene);
     const run = (await store.runs.list(9)).find(({ settings }) => settings.service === scene.service.url);
     const id = run?.id ?? '';
     for (let time = 0; time < 3; time += 1) {
@@ -163,8 +151,7 @@ describe('a program', () => {
     scene.service.options.latencyMs = 0;
     await store.runs.resume(run?.owner ?? '');
     expect(statusesOf(await found)).not.toHaveProperty('deferred');
-    expect(meter.billed).toBe(80);
-    expect(meter.mostBilledOnce()).toBe(1);
+    expectPaidOnce(meter, 80);
     await expect
       .poll(async () => (await store.runs.get(id))?.tally)
       .toMatchObject({ billed: 80, stored: 0, failed: 0 });
@@ -323,9 +310,8 @@ describe('a program', () => {
   test('an address at which nothing listens is an error', async () => {
     const scene = await createScene(engine);
     const enricher = await enricherOf(scene, { baseUrl: 'http://127.0.0.1:9' });
-    await expect(enricher.lookup('acme.com')).rejects.toThrow(
-      expect.objectContaining({ name: 'RunError', code: 'service-unreachable' }),
-    );
+    const error = { name: 'RunError', code: 'service-unreachable' };
+    await expect(enricher.lookup('acme.com')).rejects.toMatchObject(error);
   });
 
   test('a file is enriched as on the command line, with progress, and stops at a signal', async () => {
@@ -357,14 +343,12 @@ describe('a program', () => {
     expect(whole).toMatchObject({ exitCode: 0, isComplete: true, reason: null, output });
     expect([...phases]).toEqual(expect.arrayContaining(['reading', 'asking']));
     expect(await readRows(output)).toHaveLength(60);
-    expect(scene.service.meter.billed).toBe(60);
-    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    expectPaidOnce(scene.service.meter, 60);
     expect(lines.join('\n')).toContain('identifiers come from column');
     expect(lines.join('\n')).not.toContain(scene.token);
     await expect(enricher.runFile('-')).rejects.toThrow(/name a file/);
-    await expect(enricher.runFile(scene.path('none.csv'))).rejects.toThrow(
-      expect.objectContaining({ code: 'input-missing' }),
-    );
+    const error = { code: 'input-missing' };
+    await expect(enricher.runFile(scene.path('none.csv'))).rejects.toMatchObject(error);
   });
 
   test('of 200 wrong rows 50 are bought and the rest is deferred, until `minMatch` is 0', async () => {
@@ -408,7 +392,7 @@ describe('a program', () => {
     const second = await enricherOf(scene);
     await all(second.enrich(domains(10)));
     expect(service.meter.billed).toBe(11);
-    const { runs } = JSON.parse((await scene.run(['status', '--json'])).stdout) as Document<'status'>;
+    const { runs } = await statusOf(scene);
     expect(runs.slice(0, 2).map(({ status }) => status)).toEqual(['running', 'stopped']);
   });
 
@@ -424,10 +408,7 @@ describe('a program', () => {
     options.quota = 100;
     expect(Object.keys(statusesOf(await enriching))).not.toContain('deferred');
     expect(meter.billed).toBe(8);
-    const newest = async () => {
-      const { stdout } = await scene.run(['status', '--json']);
-      return (JSON.parse(stdout) as Document<'status'>).runs[0];
-    };
+    const newest = async () => (await statusOf(scene)).runs[0];
     const first = await newest();
     await expect
       .poll(newest, { timeout: 60_000, interval: 2_000 })
