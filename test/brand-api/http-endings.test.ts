@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHttpSend } from '../../src/brand-api/send.js';
 import { freePort } from '../support/free-port.js';
-import { listenAnew } from '../support/listen-anew.js';
+import { listenForTest } from '../support/listen-anew.js';
 import { SELF_SIGNED } from '../support/self-signed.js';
 import { answerText } from './raw-server.js';
 import { createSending, partsOf, TOKEN } from './sending.js';
@@ -58,8 +58,7 @@ describe('the time-out', () => {
 });
 
 async function listening(server: Server): Promise<string> {
-  onTestFinished(() => void server.close());
-  return `https://127.0.0.1:${await listenAnew(server)}`;
+  return `https://127.0.0.1:${await listenForTest(server)}`;
 }
 
 test.each<[string, () => Promise<string>, unknown, string]>([

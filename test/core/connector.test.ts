@@ -1,8 +1,6 @@
 /** A real proxy, a real service with TLS behind it, and what each of them received. */
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHttpSend } from '../../src/brand-api/send.js';
 import { postWebhook, WEBHOOK_TERMS } from '../../src/notify/webhook.js';
@@ -11,6 +9,7 @@ import { fetchLogos, openLogoAgent } from '../../src/run/report/fetch-logos.js';
 import { networkOf } from '../../src/settings/network.js';
 import { COMPANY_CA, COMPANY_TLS } from '../support/company-ca.js';
 import { type ConnectProxy, startConnectProxy } from '../support/connect-proxy.js';
+import { listenForTest } from '../support/listen-anew.js';
 
 const TOKEN = 'Bearer tok_Zx81-secret';
 const NO_PROXIES = { httpsProxy: null, httpProxy: null, noProxy: null, caFile: null, nodeCaFile: null };
@@ -24,13 +23,7 @@ async function startService({ isTls = true, answer }: { isTls?: boolean; answer?
     else response.end('{}');
   };
   const server = isTls ? createTlsServer(COMPANY_TLS, listener) : createServer(listener);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { arrived, port: (server.address() as AddressInfo).port };
+  return { arrived, port: await listenForTest(server) };
 }
 
 const USER = `me:${encodeURIComponent('pa:ss w@rd')}@`;

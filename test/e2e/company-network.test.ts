@@ -1,11 +1,11 @@
 /** A proxy is the only way out, and the company's own authority signs the certificates. */
 import { connect, createServer } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { COMPANY_CA, COMPANY_TLS, inTls } from '../support/company-ca.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
 import { type EngineUnderTest, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
-import { listenAnew } from '../support/listen-anew.js';
+import { listenForTest } from '../support/listen-anew.js';
 import { createScene, domainList } from '../support/scene.js';
 import { ends, onEngines } from './commands.js';
 
@@ -67,8 +67,7 @@ async function engineInTls(port: number, isPostgres: boolean): Promise<number> {
         serve();
       });
   });
-  onTestFinished(() => void server.close());
-  return listenAnew(server);
+  return listenForTest(server);
 }
 
 onEngines([redisEngine(), inLongTests(postgresEngine())], (engine) => {

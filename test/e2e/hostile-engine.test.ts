@@ -7,7 +7,7 @@ import { outcomeKeys } from '../../src/engine/stores/outcome-key.js';
 import { packProfile } from '../../src/engine/stores/profile-codec.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
-import { listenAnew } from '../support/listen-anew.js';
+import { listenForTest } from '../support/listen-anew.js';
 import { readRows } from '../support/output-files.js';
 import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
 import { onEngines, openEngineOf, stop } from './commands.js';
@@ -19,8 +19,7 @@ async function startThief() {
     connections += 1;
     socket.destroy();
   });
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${await listenAnew(server)}`, connections: () => connections };
+  return { url: `http://127.0.0.1:${await listenForTest(server)}`, connections: () => connections };
 }
 
 /** Puts a run and its chunks where the scene's worker looks for work. */

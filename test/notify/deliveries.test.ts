@@ -1,10 +1,11 @@
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import pino from 'pino';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createDeliveries, nextTryMs } from '../../src/notify/deliveries.js';
 import { sendMail } from '../../src/notify/mail.js';
 import { startMailServer } from '../local-service/mail-server.js';
 import { COMPANY_CA, inTls } from '../support/company-ca.js';
+import { listenForTest } from '../support/listen-anew.js';
 
 function listening() {
   const lines: Record<string, unknown>[] = [];
@@ -110,7 +111,5 @@ async function startServerWithoutTls() {
     });
     socket.on('error', () => undefined);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  return { verbs, port: (server.address() as AddressInfo).port };
+  return { verbs, port: await listenForTest(server) };
 }

@@ -1,7 +1,6 @@
 /** A webhook receiver that answers as configured and records what it receives. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { onTestFinished } from 'vitest';
-import { listenAnew } from '../support/listen-anew.js';
+import { listenForTest } from '../support/listen-anew.js';
 
 export type Hook = Awaited<ReturnType<typeof startHook>>;
 
@@ -19,10 +18,6 @@ export async function startHook(...statuses: number[]) {
       if (status > 0) response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
     });
   });
-  const port = await listenAnew(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  const port = await listenForTest(server);
   return { url: `http://127.0.0.1:${port}/hook?key=of-the-receiver`, received };
 }

@@ -1,7 +1,6 @@
 import { connect } from 'node:net';
 import { createServer, type TlsOptions } from 'node:tls';
-import { onTestFinished } from 'vitest';
-import { listenAnew } from './listen-anew.js';
+import { listenForTest } from './listen-anew.js';
 
 /**
  * A company's own authority, and a server certificate that it signed: for api.test, hooks.test,
@@ -50,6 +49,5 @@ export async function inTls(port: number, more: TlsOptions = {}): Promise<number
     socket.pipe(service).pipe(socket);
   });
   server.on('tlsClientError', () => undefined);
-  onTestFinished(() => void server.close());
-  return listenAnew(server);
+  return listenForTest(server);
 }

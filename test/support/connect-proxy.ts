@@ -1,10 +1,9 @@
 /** A company's proxy that tunnels every host to one port, and keeps every byte that passes. */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, connect, type Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { connect, type Socket } from 'node:net';
 import { COMPANY_TLS } from './company-ca.js';
+import { listenForTest } from './listen-anew.js';
 
 export type ConnectProxy = Awaited<ReturnType<typeof startConnectProxy>>;
 
@@ -53,17 +52,8 @@ export async function startConnectProxy(
     service.on('data', (data: Buffer) => bytes.push(data));
     client.pipe(service).pipe(client);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const cut = () => {
-    for (const socket of sockets) socket.destroy();
-  };
-  onTestFinished(() => {
-    cut();
-    server.close();
-  });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listenForTest(server),
     /** The target of each CONNECT. */
     targets,
     /** The `Proxy-Authorization` of each. */
@@ -75,6 +65,8 @@ export async function startConnectProxy(
     /** All bytes that passed, in both directions. */
     seen: () => Buffer.concat(bytes).toString('latin1'),
     /** Ends all tunnels. */
-    cut,
+    cut() {
+      for (const socket of sockets) socket.destroy();
+    },
   };
 }

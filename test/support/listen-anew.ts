@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import type { AddressInfo, Server } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
 
 const used = new Set<number>();
 
@@ -19,4 +20,18 @@ export async function listenAnew(server: Server): Promise<number> {
     server.close();
     await once(server, 'close');
   }
+}
+
+/** The same until the test ends, which cuts all connections. */
+export async function listenForTest(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return listenAnew(server);
 }

@@ -1,7 +1,6 @@
 /** A web server that is not the API, as behind a mistyped address. Counts its requests. */
 import { createServer, type RequestListener } from 'node:http';
-import { onTestFinished } from 'vitest';
-import { listenAnew } from './listen-anew.js';
+import { listenForTest } from './listen-anew.js';
 
 export async function startWebServer(answer: RequestListener) {
   const asked: string[] = [];
@@ -16,11 +15,7 @@ export async function startWebServer(answer: RequestListener) {
     });
     web.answer(request, response);
   });
-  const port = await listenAnew(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  const port = await listenForTest(server);
   const web = {
     url: `http://127.0.0.1:${port}`,
     asked,

@@ -1,7 +1,6 @@
 /** A TCP proxy between programs and their engine, for networks that fail. */
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { connect, createServer, type Socket } from 'node:net';
+import { listenForTest } from './listen-anew.js';
 
 export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
@@ -41,8 +40,7 @@ export async function startTcpProxy(serverPort: number) {
         } else if (to.writable) to.write(bytes);
       });
     }
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
+  });
 
   const cutAll = () => {
     for (const { client, server } of pairs) {
@@ -55,13 +53,8 @@ export async function startTcpProxy(serverPort: number) {
     for (const socket of [...pairs].flatMap(({ client, server }) => [client, server]))
       value ? socket.pause() : socket.resume();
   };
-  onTestFinished(async () => {
-    cutAll();
-    proxy.close();
-    await once(proxy, 'close');
-  });
   return {
-    port: (proxy.address() as AddressInfo).port,
+    port: await listenForTest(proxy),
     /** The port on loopback that new connections lead to. */
     get leadsTo() {
       return leadsTo;

@@ -4,9 +4,8 @@
  * @module-tag long
  */
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -28,6 +27,7 @@ import {
 } from '../../../src/engine/postgres/schema.js';
 import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
 import { createHandClock } from '../../model/hand-clock.js';
+import { listenForTest } from '../../support/listen-anew.js';
 import type { PostgresServer } from '../../support/postgres-server.js';
 import { createDatabase, startPostgres } from '../../support/postgres-server.js';
 import { startTcpProxy } from '../../support/tcp-proxy.js';
@@ -370,10 +370,8 @@ describe('the postgres engine', () => {
         proxy.leadsTo = Number(url.port);
         socket.end(Buffer.concat([head, body]));
       }),
-    ).listen(0, '127.0.0.1');
-    await once(ending, 'listening');
-    onTestFinished(() => void ending.close());
-    proxy.leadsTo = (ending.address() as AddressInfo).port;
+    );
+    proxy.leadsTo = await listenForTest(ending);
     const through = new URL(url);
     through.port = String(proxy.port);
     expect((await open(through.href)).kind).toBe('postgres');

@@ -7,6 +7,7 @@ import { silentLog } from '../../../src/core/log.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
 import { freshnessOf, NO_TALLY } from '../../../src/engine/stores/run-store.js';
+import { listenForTest } from '../../support/listen-anew.js';
 import { hasRedisServer, type RedisServer, startRedis } from '../../support/redis-server.js';
 import { exchangeRequest, runSettings } from '../contract/run-settings.js';
 import { bulk, bulks, startScriptedRedis } from './scripted-redis.js';
@@ -211,9 +212,8 @@ describe('another program that speaks as Redis does', () => {
   test.each(REPLIES.map((reply) => [JSON.stringify(reply).slice(0, 60), reply] as const))(
     '%s as the reply to every call becomes one of our errors',
     async (_, reply) => {
-      const server = await answering(reply);
-      onTestFinished(() => server.close());
-      const opened = openRedisEngine({ url: server.url, log: silentLog(), isReadOnly: true });
+      const { url } = await answering(reply);
+      const opened = openRedisEngine({ url, log: silentLog(), isReadOnly: true });
       const engine = await opened.catch((error: unknown) => {
         expect(error).toBeInstanceOf(BrandEnrichError);
         expect(String(error).length).toBeLessThan(1_000);
@@ -232,16 +232,9 @@ describe('another program that speaks as Redis does', () => {
       const server = createServer((socket) => {
         socket.on('error', () => undefined);
         socket.write(text);
-        onTestEnd.push(() => socket.destroy());
-      }).listen(0, '127.0.0.1');
-      const onTestEnd: (() => void)[] = [];
-      onTestFinished(() => {
-        for (const end of onTestEnd) end();
-        server.close();
       });
-      await new Promise((resolve) => server.once('listening', resolve));
-      const { port } = server.address() as { port: number };
-      const opened = openRedisEngine({ url: `redis://127.0.0.1:${port}`, log: silentLog() });
+      const url = `redis://127.0.0.1:${await listenForTest(server)}`;
+      const opened = openRedisEngine({ url, log: silentLog() });
       await expect(opened).rejects.toBeInstanceOf(BrandEnrichError);
     },
   );

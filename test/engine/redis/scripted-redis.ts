@@ -1,18 +1,12 @@
 /** A stand-in for Redis versions that this machine does not have: it answers from a table. */
-import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { listenForTest } from '../../support/listen-anew.js';
 
-export interface ScriptedRedis {
-  readonly url: string;
-  /** Names of the commands in order of arrival. */
-  readonly asked: readonly string[];
-  close(): Promise<void>;
-}
-
-/** `answer` receives the words of a command, and returns the reply in wire format. */
-export async function startScriptedRedis(
-  answer: (words: readonly string[]) => string,
-): Promise<ScriptedRedis> {
+/**
+ * `answer` receives the words of a command, and returns the reply in wire format. `asked` has the
+ * names of the commands in order of arrival.
+ */
+export async function startScriptedRedis(answer: (words: readonly string[]) => string) {
   const asked: string[] = [];
   const server = createServer((socket) => {
     let received = '';
@@ -25,18 +19,8 @@ export async function startScriptedRedis(
         socket.write(answer(next.words));
       }
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return {
-    url: `redis://127.0.0.1:${address.port}`,
-    asked,
-    async close() {
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  });
+  return { url: `redis://127.0.0.1:${await listenForTest(server)}`, asked };
 }
 
 /** The first complete command (`*2 $3 GET $1 k`, each line ended by CR LF), and the rest. */

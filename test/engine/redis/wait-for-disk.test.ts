@@ -22,7 +22,6 @@ async function open(options: { version: string; synced: number; knowsScripts?: b
     };
     return replies[name.toUpperCase()] ?? '+OK\r\n';
   });
-  onTestFinished(() => redis.close());
   const engine = await openRedisEngine({ url: redis.url, log: silentLog(), waitsForDisk: true });
   onTestFinished(() => engine.close());
   const from = redis.asked.length;

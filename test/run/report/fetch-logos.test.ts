@@ -8,7 +8,7 @@ import {
   logoAddress,
   pictureType,
 } from '../../../src/run/report/fetch-logos.js';
-import { listenAnew } from '../../support/listen-anew.js';
+import { listenForTest } from '../../support/listen-anew.js';
 
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.from('picture')]);
 const PNG_URI = `data:image/png;base64,${PNG.toString('base64')}`;
@@ -21,18 +21,14 @@ async function logoServer(answer: RequestListener) {
     expect(request.headers.authorization).toBeUndefined();
     answer(request, response);
   });
-  const origin = `http://127.0.0.1:${await listenAnew(server)}`;
+  const origin = `http://127.0.0.1:${await listenForTest(server)}`;
   const agent = new Agent();
   const dispatcher = agent.compose((dispatch) => (options, handler) => {
     const { host } = new URL(String(options.origin));
     const headers = { ...(options.headers as Record<string, string>), host };
     return dispatch({ ...options, headers, origin }, handler);
   });
-  onTestFinished(async () => {
-    await agent.destroy();
-    server.closeAllConnections();
-    server.close();
-  });
+  onTestFinished(() => agent.destroy());
   return { asked, options: { dispatcher, stop: new AbortController().signal, totalMs: 30_000 } };
 }
 
