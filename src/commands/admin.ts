@@ -40,7 +40,7 @@ import { spendingAnswer } from './spending.js';
 
 const RUNS_SHOWN = 10;
 
-/** Throws `ConfigError` for arguments it cannot use, and what opening the engine throws. */
+/** Answers a command. Throws `ConfigError` for unusable arguments, and as opening the engine. */
 export function runAdmin(call: CommandCall): Promise<ExitCode> {
   return answerFrom(call, (stores) => carryOut(call, stores));
 }
@@ -77,7 +77,7 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
       const forgotten = await outcomes.forget(keysOf(args, settings));
       const text =
         forgotten === 0
-          ? `nothing was stored of ${args.join(', ')} for ${settings.baseUrl}`
+          ? `no stored answer of ${settings.baseUrl} for ${args.join(', ')}`
           : `${countOf(forgotten, 'stored answer')} forgotten`;
       return answerLine({ forgotten }, text);
     }
@@ -119,16 +119,16 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
   return { data, text: closed.join('') + statusText(account, spools) };
 }
 
-/** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */
+/** Returns the keys of `acme.example` or `ticker:ACME`, one for each value of `allowNsfw`. */
 function keysOf(args: readonly string[], { baseUrl }: Settings): string[] {
-  // The rules of settings refuse a command without it.
+  // The rules of settings refuse this command without an address.
   const service = baseUrl ?? '';
   const all = (['unset', 'true', 'false'] as const).map((nsfw) => outcomeKeys(service, nsfw));
   const texts = args.map(readIdentifier).map(identifierText);
   return texts.flatMap((text) => all.map((keyOf) => keyOf(text)));
 }
 
-/** Throws `ConfigError` for what is not an identifier. */
+/** Reads a domain or `KIND:VALUE`. Throws `ConfigError` for anything else. */
 export function readIdentifier(text: string): Identifier {
   const { kind, value } = readIdentifierText(text) ?? ({ kind: 'domain', value: text } as const);
   const identified = identifyCell(value, kind);
@@ -152,11 +152,11 @@ function ledgerText(account: string, state: LedgerState): string {
   ];
   const { own } = state;
   if (state.free > 0)
-    lines.push(`free        ${countOf(state.free, 'request')} for the own domain, in no other count`);
+    lines.push(`free        ${countOf(state.free, 'request')} for the own domain, which do not count`);
   if (own.booked > 0)
     lines.push(
-      `looks       ${countText(own.booked)} of those sent by us for the own domain: given back ` +
-        'when they are proven free',
+      `own domain  ${countText(own.booked)} of the requests sent by us: not counted any more once ` +
+        'they are proven free',
     );
   const left = leftText(useOf(state));
   if (left !== null) lines.push(`left        ${left}`);
@@ -176,7 +176,7 @@ function outcomesText(stats: OutcomeStats): string {
   return span === null ? stored : `${stored}fetched          from ${span}\n`;
 }
 
-/** Paid answers on this machine's disk; `isOwn`: they belong to this engine. */
+/** Paid answers on this machine's disk. `isOwn`: of this engine. */
 type SpoolStatus = SpooledAnswers & { readonly isOwn: boolean };
 
 function spoolText({ engine, isOwn, answers, folder, since }: SpoolStatus): string {
@@ -186,6 +186,7 @@ function spoolText({ engine, isOwn, answers, folder, since }: SpoolStatus): stri
   return `${what}, for another engine (${engine}): kept until ${until}\n`;
 }
 
+/** Returns what `status` prints. */
 export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]): string {
   const parts = [`engine      ${status.engine} at ${status.address}\n`];
   for (const { text } of status.warnings) parts.push(`  note      ${text}\n`);

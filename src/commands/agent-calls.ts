@@ -1,4 +1,4 @@
-/** What an agent may ask for, within its caps: lookups, plans, files and the account. */
+/** The calls of agents, within their caps: lookups, plans, files and the account. */
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { accountDocument } from '../app/account-status.js';
@@ -16,12 +16,12 @@ import { fieldAt, valueAt } from '../run/output/brand-fields.js';
 import { assertNotPaused, newRunId } from '../run/run-record.js';
 import type { AgentFiles } from './agent-files.js';
 
-/** Clients give a call a minute. */
+/** Clients wait a minute for a call. */
 const LOOKUPS_MS = 50_000;
-/** A file that takes longer goes on, and is asked for again. */
+/** After this time `enrich_file` returns, and the agent asks for the state of its run. */
 const FILE_MS = 20_000;
 const RUNS_LOOKED_AT = 200;
-/** What an agent reads of a brand unless it names fields. */
+/** Fields of a brand that an agent reads by default. */
 const FIELDS = ['name', 'domain', 'description', 'qualityScore', 'company.industries', 'company.employees'];
 
 const count = z.int().nonnegative();
@@ -29,7 +29,7 @@ const text = z.string();
 const texts = z.array(text);
 const orNone = text.nullable();
 const today = z
-  .object({ spent: count, left: count.describe('what may still be sent today') })
+  .object({ spent: count, left: count.describe('requests that may still be sent today') })
   .describe('requests of all servers of this name that were or may have been billed');
 const fieldsText = `paths into the brand, such as company.location.city; default: ${FIELDS.join(', ')}`;
 const lookup = {
@@ -37,10 +37,10 @@ const lookup = {
   fields: texts.max(50).optional().describe(fieldsText),
 };
 const file = {
-  path: text.describe('of the file, below the root of this server'),
+  path: text.describe('path of the file, below the root folder of this server'),
   column: texts.optional().describe('NAME or NAME:KIND; further ones for blank cells'),
   where: texts.optional().describe('COLUMN=VALUE, COLUMN:blank or COLUMN:filled; all must hold'),
-  sheet: text.optional().describe('of a workbook'),
+  sheet: text.optional().describe('sheet of a workbook, by name or by number from 1'),
   limit: z.int().positive().optional().describe('read at most this many rows'),
 };
 const newFile = {
@@ -75,7 +75,7 @@ const call = <Input extends z.ZodRawShape, Output extends z.ZodRawShape>(
   output: Output,
 ) => ({ description, input: z.object(input), output: z.object({ ...output, today }) });
 
-/** The calls by their names, with what they take and answer. */
+/** Each call by name, with its input and output. */
 export const CALLS = {
   lookup_brand: call(
     'Look up the brand of one identifier, for at most one paid request.',
@@ -88,7 +88,7 @@ export const CALLS = {
     { rows: z.array(z.object(found)) },
   ),
   plan_file: call(
-    'Read a CSV, JSON, Excel or Parquet file: what enriching it would need. Spends nothing.',
+    'Show what enriching a CSV, JSON, Excel or Parquet file would need. Spends nothing.',
     file,
     {
       ...plan.pick({ rows: true, identifiers: true, requests: true, files: true }).shape,
@@ -96,14 +96,14 @@ export const CALLS = {
     },
   ),
   enrich_file: call(
-    'Write a new file with the rows of a file and the brand of each, best first. While it is running, ' +
-      'run_status says how far it is. Call it again to continue a run that stopped.',
+    'Write a new file with the rows of a file and their brands, best first. If its run takes long, ' +
+      'run_status shows the progress. Call it again to continue a run that stopped.',
     newFile,
     runStatus,
   ),
-  run_status: call('How far a run of enrich_file is, and what came of it.', { run: text }, runStatus),
+  run_status: call('Show the progress or the result of a run of enrich_file.', { run: text }, runStatus),
   account: call(
-    'Use and quota of the account, and what is left for today. Sends nothing.',
+    'Show the use and quota of the account, and what is left for today. Sends nothing.',
     {},
     ledger.shape.account.pick({ period: true, quota: true, limit: true, used: true, left: true }).shape,
   ),
@@ -117,14 +117,14 @@ const NO_NEWS = { reason: null, progress: null, rows: null, billed: null, output
 
 export interface AgentTerms {
   readonly name: string;
-  /** Whose the runs are: a pause of one stops all. */
+  /** Owner of the runs; a person pauses all of them together. */
   readonly owner: string;
-  /** Billable requests of a day, and those that one call may need. */
+  /** Most billable requests of a day, and of one call. */
   readonly perDay: number;
   readonly perCall: number;
 }
 
-/** Returns what carries out a call. `stop` ends lookups; closing the enricher ends files. */
+/** Returns a function that carries out calls. `stop` ends lookups, closing the enricher files. */
 export function createAgentCalls(
   { enricher, engine, service, runFile, capsKey }: OpenedEnricher,
   { name, owner, perDay, perCall }: AgentTerms,
@@ -133,7 +133,7 @@ export function createAgentCalls(
 ) {
   const runs = new Map<string, RunStatus>();
 
-  /** What the runs of the day have taken, by the ledger. */
+  /** Returns the requests of today's runs, by the ledger. */
   async function readToday() {
     const key = capsKey();
     const run = (await engine.runs.list(RUNS_LOOKED_AT)).find((each) => each.key === key);
@@ -160,7 +160,7 @@ export function createAgentCalls(
   }
 
   function tooMuch(subject: string, todo: string): ConfigError {
-    const what = `one call may need ${countOf(perCall, 'paid lookup')}`;
+    const what = `one call may need at most ${countOf(perCall, 'paid lookup')}`;
     const orMore = `${todo}, or ask a person to start this server with a higher --per-call`;
     return new ConfigError({ code: 'usage-invalid', what, subject, todo: orMore });
   }
@@ -183,16 +183,16 @@ export function createAgentCalls(
     assertFits(plan.requests.most);
     const { output, errors, report } = plan.files;
     const page = report.replace(/[.]json$/, '.html');
-    // What stands beside the partial file of a run that stopped is its own: it goes on.
-    const goesOn = existsSync(output.replace(/(?=[.][^./]+(?:[.]gz)?$)/, '.partial'));
-    await files.assertNew([output, ...(goesOn ? [] : [errors, report, page])]);
+    // A stopped run that continues may replace the files that it wrote beside its partial file.
+    const continues = existsSync(output.replace(/(?=[.][^./]+(?:[.]gz)?$)/, '.partial'));
+    await files.assertNew([output, ...(continues ? [] : [errors, report, page])]);
     const id = newRunId(Date.now());
     const note = (news: Partial<RunStatus>) =>
       void runs.set(id, { run: id, state: 'running', ...NO_NEWS, ...news });
     note({});
     const onProgress = ({ wanted, answered, billed }: FileProgress) =>
       note({ progress: { wanted, answered }, billed });
-    // The file may have grown, or stored answers may have aged, since it was planned.
+    // Since the plan, the file may have grown, or stored answers may have aged.
     const confirm = async ({ requests }: { readonly requests: number }) => {
       assertFits(requests);
       return true;
@@ -211,7 +211,7 @@ export function createAgentCalls(
     if (known !== undefined) return known;
     const record = await engine.runs.get(run);
     if (record === null) {
-      const todo = 'use the id that enrich_file gave';
+      const todo = 'use the id that enrich_file returned';
       throw new ConfigError({ code: 'usage-invalid', what: 'no such run', subject: run, todo });
     }
     const state = record.status === 'completed' ? 'finished' : record.status;
@@ -250,7 +250,7 @@ export function createAgentCalls(
   });
 }
 
-/** Fields without a value are left out. */
+/** Returns the fields that have a value. */
 function shortBrand(brand: Brand, fields: readonly string[]): Record<string, string | number | boolean> {
   const read = fields.map((path) => {
     const value = valueAt(brand, path);
@@ -260,11 +260,11 @@ function shortBrand(brand: Brand, fields: readonly string[]): Record<string, str
   return Object.fromEntries(read.filter(([, value]) => value !== ''));
 }
 
-/** What an agent reads of an error; what is unexpected is in the log alone. */
+/** Returns an error's message for an agent; the details of bugs are only logged. */
 export function errorForAgent(error: unknown, log: Log): string {
   if (error instanceof BrandEnrichError) return error.inWords('keys').message;
   if (error instanceof Error && error.name === 'TimeoutError')
-    return 'not all answers came within 50 s: call again, what was bought is stored';
+    return 'not all answers came within 50 s; call again: paid answers are stored';
   log.error({ err: error }, 'a call of an agent failed');
-  return 'this is a bug: the log of the server says more';
+  return 'this is a bug; see the log of the server';
 }

@@ -1,4 +1,4 @@
-/** The files that an agent may name: below one folder, through no link, and none that is there. */
+/** The files of agents: below one folder, not through links, and never replaced. */
 import { lstat, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { ConfigError, RunError } from '../core/errors.js';
@@ -6,19 +6,19 @@ import { systemWords } from '../core/system-error.js';
 
 export type AgentFiles = Awaited<ReturnType<typeof openAgentFiles>>;
 
-/** Throws `RunError` where `root` is not a folder. */
+/** Opens the folder of an agent's files. Throws `RunError` if it does not exist. */
 export async function openAgentFiles(root: string) {
   const folder = await realpath(resolve(root)).catch((error) => {
-    const todo = 'name a folder that is there with --root';
+    const todo = 'name an existing folder with --root';
     throw new RunError({ code: 'input-missing', subject: `${root} (${systemWords(error)})`, todo });
   });
 
-  /** What is there: `file`, `folder` or nothing. Throws for links and for what is outside. */
+  /** Returns the absolute path, and what is there. Throws for links, and outside the folder. */
   async function look(path: string): Promise<{ readonly whole: string; readonly kind: string | null }> {
     const whole = resolve(folder, path);
     const below = relative(folder, whole);
     if (below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below))
-      throw outside(path, `name a file below ${folder}`);
+      throw refused(path, `name a file below ${folder}`);
     let at = folder;
     let kind: string | null = 'folder';
     for (const part of below.split(sep)) {
@@ -26,7 +26,7 @@ export async function openAgentFiles(root: string) {
       const facts = await lstat(at).catch(() => null);
       if (facts === null) return { whole, kind: null };
       kind = facts.isFile() ? 'file' : facts.isDirectory() ? 'folder' : null;
-      if (kind === null) throw outside(path, 'links and devices are not followed: name a regular file');
+      if (kind === null) throw refused(path, 'name a regular file: no link, and no device');
     }
     return { whole, kind };
   }
@@ -40,16 +40,16 @@ export async function openAgentFiles(root: string) {
       throw new RunError({ code: 'input-missing', subject: path, todo, ...(what && { what }) });
     },
     place: async (path: string): Promise<string> => (await look(path)).whole,
-    /** Throws where one of these is there already. */
+    /** Throws if one of the files exists. */
     async assertNew(paths: readonly string[]): Promise<void> {
       for (const path of paths) {
         if ((await look(path)).kind === null) continue;
-        throw outside(path, 'an agent replaces no file: give another output', 'this file is there already');
+        throw refused(path, 'name another output', 'this file exists, and agents may not replace files');
       }
     },
   };
 }
 
-function outside(subject: string, todo: string, what = 'an agent may not use this path'): ConfigError {
+function refused(subject: string, todo: string, what = 'agents may not use this path'): ConfigError {
   return new ConfigError({ code: 'usage-invalid', what, subject, todo });
 }

@@ -1,4 +1,4 @@
-/** The arguments of every command, and the answer of commands that do no lookups. */
+/** The call of every command, and the answers of commands that do no lookups. */
 import { type CommandContext, openStores } from '../app/open-stores.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
@@ -13,26 +13,28 @@ export interface CommandCall extends CommandContext, LoadedSettings {
   readonly args: readonly string[];
 }
 
-/** Text for people, with `--json` data for programs. */
+/** An answer: text for people, and data for programs (`--json`). */
 export interface Answer {
   readonly data: object;
   readonly text: string;
 }
 
+/** Returns an answer with one line of text. */
 export function answerLine(data: object, line: string): Answer {
   return { data, text: `${line}\n` };
 }
 
+/** Prints an answer as text or, with `--json`, as data. */
 export function show({ data, text }: Answer, { settings, stdout }: CommandCall): ExitCode {
   if (settings.json) printJson(stdout, data);
   else printText(stdout, text);
   return EXIT.done;
 }
 
-/** They write nothing, not even what opening an engine writes. */
+/** Commands that write nothing, not even while they open the engine. */
 const LOOKING: readonly CommandName[] = ['status', 'ledger show', 'outcomes stats', 'schedule list'];
 
-/** Prints the answer of `ask`. Throws what opening the engine throws. */
+/** Opens the engine and prints the answer of `ask`. Throws as opening does. */
 export function answerFrom(call: CommandCall, ask: (stores: Engine) => Promise<Answer>): Promise<ExitCode> {
   const isReadOnly = LOOKING.includes(call.command);
   return withReleasers(async (releasers) =>

@@ -1,16 +1,16 @@
-/** What may follow the words of a command line, and the shells' scripts that ask for it. Pure. */
+/** Shell completion: a script for each shell, and the words that it may complete. Pure. */
 import { COMMAND_FAMILIES, COMMANDS } from '../settings/commands.js';
 import { COMMAND_NAMES, wordsAfter } from '../settings/setting.js';
 import { settingsOf } from '../settings/settings.js';
 import { SCHEMA_NAMES } from './schema.js';
 
-/** A file or a folder: the shell knows them better. */
+/** Markers for files and folders, which the shell completes itself. */
 const FILES = ':files';
 const FOLDERS = ':folders';
 
 type Candidate = readonly [word: string, meaning: string];
 
-/** Each calls the program by the name that the person wrote. */
+/** Scripts that call the program by the name that the person typed. */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_brand_enrich() {
   local IFS=$'\\n' current=\${COMP_WORDS[COMP_CWORD]} found
@@ -24,7 +24,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
 }
 complete -F _brand_enrich brand-enrich
 `,
-  // Either loaded from a folder of fpath, or evaluated.
+  // Works in a folder of fpath, and with eval.
   zsh: `#compdef brand-enrich
 _brand_enrich() {
   local -a found
@@ -54,7 +54,7 @@ complete -c brand-enrich -f -a '(__brand_enrich)'
 `,
 };
 
-/** Returns a shell's script; with `words`, the lines it reads: what may replace the last word. */
+/** Returns the script of a shell; with `words`, lines for it that may complete the last word. */
 export function completionText(shell: string, words: readonly string[]): string {
   if (words.length === 0) return SCRIPTS[shell] ?? '';
   return candidates(shell, words)

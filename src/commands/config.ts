@@ -15,7 +15,7 @@ import {
 } from '../settings/settings.js';
 import { type CommandCall, show } from './answer.js';
 
-/** Throws a ConfigError (`usage-invalid`) for schedules that cannot be used. */
+/** Prints settings and schedules. Throws `ConfigError` for schedules that cannot be used. */
 export function runConfig(call: CommandCall): ExitCode {
   const { configFile, load } = call;
   const schedules = readFileSchedules(configFile, load).map(({ name, cron, tz, line, input, catchesUp }) => {
@@ -30,7 +30,7 @@ export function runConfig(call: CommandCall): ExitCode {
   return show({ data, text: `${showConfig(call, configFile)}${list}\n` }, call);
 }
 
-/** Returns the settings of environment and config file. `name`: their key, else their variable. */
+/** Returns the settings that the config file or environment may set, by key or variable. */
 export function shownSettings({ settings, origins }: LoadedSettings) {
   return settingsOf('config').map(([name, line]) => ({
     name: line.key ?? line.env ?? name,
@@ -40,7 +40,7 @@ export function shownSettings({ settings, origins }: LoadedSettings) {
   }));
 }
 
-/** A table in aligned columns, below the config file that was read. Ends with a line end. */
+/** Returns the path of the config file, a table of settings, and the route to the service. */
 export function showConfig(loaded: LoadedSettings, file: Pick<ConfigFile, 'path'> | null): string {
   const shown = shownSettings(loaded);
   const nameWidth = Math.max(...shown.map(({ name }) => name.length));
@@ -67,7 +67,7 @@ const MASKS = {
   'token path': maskTokenPath,
 };
 
-/** For programs: null when nothing was given. Durations, addresses and secrets are as shown. */
+/** Returns a value for programs; null if not set. Durations, addresses, secrets are as shown. */
 function jsonValue(settings: Settings, name: SettingName) {
   const value: unknown = settings[name];
   if (value === null || typeof value === 'boolean') return value;
@@ -76,7 +76,7 @@ function jsonValue(settings: Settings, name: SettingName) {
   return Array.isArray(value) && isOpen ? value.map(showItem) : showValue(settings, name);
 }
 
-/** Never holds a secret, or the credentials and query of an address. `-` when nothing was given. */
+/** Returns a value for people, `-` if not set; without secrets, and credentials of addresses. */
 export function showValue(settings: Settings, name: SettingName): string {
   const value: unknown = settings[name];
   if (value === null || (Array.isArray(value) && value.length === 0)) return '-';

@@ -21,7 +21,7 @@ import type { Settings } from '../settings/settings.js';
 import { type CommandCall, show } from './answer.js';
 
 type Finding = Document<'doctor'>['checks'][number] & {
-  /** Why it failed; absent where it did not. */
+  /** The error of a failed check. */
   readonly error?: BrandEnrichError;
 };
 type Found = Pick<Finding, 'state' | 'text'>;
@@ -30,7 +30,7 @@ const ok = (text: string): Found => ({ state: 'ok', text });
 const warning = (text: string): Found => ({ state: 'warning', text });
 const skipped = (text: string): Found => ({ state: 'skipped', text });
 
-/** Prints each finding as it comes. Returns 5 if one failed. */
+/** Runs all checks and prints each finding at once. Returns 5 if a check failed. */
 export async function runDoctor(call: CommandCall): Promise<ExitCode> {
   const { settings, stdout } = call;
   const checks: Finding[] = [];
@@ -44,15 +44,14 @@ export async function runDoctor(call: CommandCall): Promise<ExitCode> {
   return isReady ? EXIT.done : EXIT.ioError;
 }
 
-/** One finding as a line: `failed   engine     why; what to do`. */
+/** Returns a finding as a line: `failed   engine     why; what to do`. */
 export function findingLine({ check, state, text }: Finding): string {
   return `${state.padEnd(8)} ${check.padEnd(10)} ${text}`;
 }
 
 /**
- * Yields a finding for each part. The one request looks up the service's own brand, which is free
- * (specification, Limits). Creates missing folders, as `up` does. `pasted`: the token, where no
- * setting has it.
+ * Yields a finding for each check. Sends one request at most, for the service's own brand, which is
+ * free. Creates missing folders, as `up` does. `pasted`: a token that no setting holds.
  */
 export async function* checkSetup(
   settings: Settings,
@@ -92,7 +91,7 @@ export async function* checkSetup(
   yield { check: 'clock', ...judgeClock(offsets) };
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   yield { check: 'time zone', ...ok(`${timeZone}; schedules use it unless --tz names another`) };
-  if (settings.inboxes.length === 0) yield { check: 'inbox', ...skipped('none is set: --inbox') };
+  if (settings.inboxes.length === 0) yield { check: 'inbox', ...skipped('not set: --inbox') };
   for (const inbox of settings.inboxes)
     yield await findingOf('inbox', async () =>
       ok((await openFolders(resolve(call.folder, inbox), true)).inbox),
@@ -128,13 +127,13 @@ function notSet(what: string, where: string): RunError {
   return new RunError({ code, subject: what, todo: `set ${where}` });
 }
 
-/** Returns why a lookup could cost a request; null if it is free. Pure. */
+/** Returns why a lookup of `ownDomain` could be billed; null if it is free. Pure. */
 export function whyNotAsked({ baseUrl, ownDomain }: Pick<Settings, 'baseUrl' | 'ownDomain'>): string | null {
-  if (ownDomain === null || baseUrl === null) return "only the service's own domain is free: --own-domain";
+  if (ownDomain === null || baseUrl === null) return 'a lookup is only free with --own-domain';
   const name = getDomainWithoutSuffix(baseUrl);
   const isOwn = name !== null && name !== '' && name === getDomainWithoutSuffix(ownDomain);
   if (isOwn || isLoopbackUrl(baseUrl)) return null;
-  return `${ownDomain} may not be its own domain, and another domain could cost a request`;
+  return `a lookup of ${ownDomain} could be billed: it may not be the service's own domain`;
 }
 
 async function askService(
@@ -149,7 +148,7 @@ async function askService(
   return client.lookup(identifier, { allowNsfw: 'unset', freeStatuses, signal });
 }
 
-/** Throws if the answer is not that of a service that knows its own domain. */
+/** Judges the service. Throws `RunError` if it neither knows its own domain nor refuses. */
 function judgeService({ baseUrl, ownDomain }: Settings, { meaning }: ServiceAnswer): Found {
   if (['matched', 'refused', 'credentials'].includes(meaning.type)) return ok(`${baseUrl} answers`);
   const reason =
@@ -158,7 +157,7 @@ function judgeService({ baseUrl, ownDomain }: Settings, { meaning }: ServiceAnsw
   throw new RunError({ code: 'service-unreachable', subject: `${baseUrl} (${reason})`, todo });
 }
 
-/** `answer`: null where the service was not asked; `why`: the reason. */
+/** Judges the token. `answer`: null if the service was not asked, for the reason `why`. */
 function judgeToken(baseUrl: string, answer: ServiceAnswer | null, why: string | null): Found {
   const { meaning, usage, quota } = answer ?? {};
   if (meaning?.type === 'credentials') {
@@ -176,10 +175,10 @@ function judgeToken(baseUrl: string, answer: ServiceAnswer | null, why: string |
   return ok(`accepted${used}`);
 }
 
-/** Schedules follow this clock, quotas the service's, and runs are dated by the engine's. */
+/** Schedules follow this machine's clock, quotas the service's, and runs the engine's. */
 const CLOCKS_DIFFER_MS = 60_000;
 
-/** `offsets`: how far the clocks of others are ahead, in milliseconds. Pure. */
+/** Judges this machine's clock by the others; `ms`: how far they are ahead. Pure. */
 export function judgeClock(offsets: readonly (readonly [of: string, ms: number])[]): Found {
   if (offsets.length === 0) return skipped('no other clock to compare with');
   const texts = offsets.map(([of, ms]) => `${countText(Math.round(Math.abs(ms) / 1_000))} s from ${of}'s`);

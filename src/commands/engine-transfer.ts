@@ -1,4 +1,4 @@
-/** `engine export` and `engine import`, in pages and batches: memory use is constant. */
+/** `engine export` and `engine import`, in pages and batches, so that memory use is constant. */
 import { tmpdir } from 'node:os';
 import { openStores } from '../app/open-stores.js';
 import { ConfigError, EXIT, type ExitCode, readingStopped, usageProblem } from '../core/errors.js';
@@ -28,7 +28,7 @@ import type { CommandCall } from './answer.js';
 
 const PROGRESS_EVERY_MS = 250;
 const PROBLEMS_SHOWN = 20;
-/** No export has a longer line. */
+/** Longer than any line of an export. */
 const LONGEST_LINE = 64 * 1_048_576;
 const BATCH_ANSWERS = 200;
 const BATCH_BYTES = 4 * 1_048_576;
@@ -39,7 +39,7 @@ interface Orders {
   readonly isPaused: boolean;
 }
 
-/** A line on a terminal that counts; `end` removes it. */
+/** Opens a line on a terminal that counts answers; `end` removes it. */
 function openCounter({ stderr, settings: { quiet } }: CommandCall, releasers: Releasers) {
   let shownAt = performance.now();
   let isShown = false;
@@ -59,12 +59,12 @@ function openCounter({ stderr, settings: { quiet } }: CommandCall, releasers: Re
   };
 }
 
-/** Requests of ours that were or may have been billed: unknown is spent. */
+/** Returns our requests that were or may have been billed. */
 function sentBy({ sent, held, probes }: LedgerState): number {
   return sent + held + probes;
 }
 
-/** Throws ConfigError, and what opening the engine and writing throw. */
+/** Writes an export. Throws `ConfigError`, and as opening the engine and writing do. */
 export async function exportEngine(call: CommandCall, releasers: Releasers): Promise<ExitCode> {
   const { settings, stdout, stderr, stop } = call;
   const { json, quiet } = settings;
@@ -126,7 +126,7 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
     counter.show(answers, 'written');
     after = next;
   } while (after !== null);
-  // Includes the spending of a run, and what persons ordered, in the meantime.
+  // Again, because runs may have spent and people may have paused or cancelled in the meantime.
   await writeState();
   await output.write(endLine(answers));
   await output.commit();
@@ -139,7 +139,7 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
   return unreadable.length === 0 ? EXIT.done : EXIT.someFailed;
 }
 
-/** What persons ordered, as a line; empty: nothing. */
+/** Returns pauses and cancels as a line, or no line without any. */
 function ordersText({ pauses, cancels, isPaused }: Orders): string[] {
   const counts = [pauses > 0 && countOf(pauses, 'pause'), cancels > 0 && countOf(cancels, 'cancel')];
   const orders = counts.filter((each) => each !== false);
@@ -147,7 +147,7 @@ function ordersText({ pauses, cancels, isPaused }: Orders): string[] {
   return orders.length === 0 ? [] : [`with ${orders.join(', ')}`];
 }
 
-/** Throws ConfigError for a file that is not an export, and what reading and opening throw. */
+/** Reads an export. Throws `ConfigError` for other files, and as reading and opening do. */
 export async function importInto(call: CommandCall, releasers: Releasers): Promise<ExitCode> {
   const { settings, stdin, stdout, stderr, stop } = call;
   const [input = '-'] = call.args;
@@ -166,7 +166,7 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
   const counts = { answers: 0, taken: 0, known: 0, expired: 0, broken: 0 };
   const orders = { pauses: 0, cancels: 0, isPaused: false };
   const problems: string[] = [];
-  /** The last line of each. */
+  /** The last line of each account. */
   const accounts = new Map<string, Spending>();
   let announced: number | null = null;
   let batch: StoredOutcome[] = [];
@@ -191,7 +191,7 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
     } else if (line.type === 'account') {
       const { type, account, ...spending } = line;
       const { now, period } = await ledger.show(account);
-      // At once, so that an interrupted import has it. Spending of a past period is ignored.
+      // At once, because the import may be interrupted. Spending of a past period is ignored.
       if (spending.period === period || mayBeCurrent(spending.period, now))
         await ledger.raise(account, spending);
       accounts.set(account, spending);
@@ -213,7 +213,7 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
   if (announced === null) problems.push('the file is cut off: its last lines are missing');
   else if (announced !== counts.answers) {
     const written = countOf(announced, 'answer');
-    problems.push(`the file was written with ${written} and has ${countText(counts.answers)}`);
+    problems.push(`the file should have ${written}, but has ${countText(counts.answers)}`);
   }
   const verdicts: ReturnType<typeof verdictOf>[] = [];
   for (const [account, spending] of accounts)
@@ -229,7 +229,7 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
   return problems.length === 0 ? EXIT.done : EXIT.someFailed;
 }
 
-/** Whether the spending of an export counts, by what the ledger says now. */
+/** Returns whether the ledger now counts the spending that the export has for an account. */
 function verdictOf(account: string, { period, sent, others }: Spending, state: LedgerState) {
   const spent = sent + others;
   const isSame = period === state.period || [period, state.period].includes('none') || period === null;

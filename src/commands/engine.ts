@@ -1,4 +1,4 @@
-/** The engine commands, but for export and import (`engine-transfer.ts`). */
+/** `engine status` and `engine stop`; export and import are in `engine-transfer.ts`. */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, type ExitCode, RunError, usageProblem } from '../core/errors.js';
@@ -9,7 +9,7 @@ import type { Engine } from '../engine/engine.js';
 import { type Answer, answerFrom, answerLine, type CommandCall, show } from './answer.js';
 import { exportEngine, importInto } from './engine-transfer.js';
 
-/** Throws ConfigError for what the engine cannot do, and what opening and writing throw. */
+/** Carries out an engine command. Throws `ConfigError`, and as opening and writing do. */
 export async function runEngineCommand(call: CommandCall): Promise<ExitCode> {
   const { engine, state } = call.settings;
   const isEmbedded = engine === 'embedded';
@@ -39,7 +39,6 @@ async function serverFacts({ kind: engine, address, facts }: Engine): Promise<An
   return { data, text: visibleLines(lines) };
 }
 
-/** `processes`: those that use it. */
 async function embeddedFacts(state: string): Promise<Answer> {
   const { folders, version: number, isRunning, users, sessions } = await look(state);
   const { data, log } = folders;
@@ -65,7 +64,7 @@ async function look(state: string, stops = false) {
   return lookAtServer(state, { stops });
 }
 
-/** Bytes of all files in a folder; files that vanish meanwhile are not counted. */
+/** Returns the bytes of all files in a folder, without files that vanish in the meantime. */
 async function sizeOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** `init`: asks for the main settings, tries them at no cost, and writes a config file. */
+/** `init`: asks for the main settings, checks them at no cost, and writes a config file. */
 import { existsSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -27,12 +27,12 @@ import { SETTINGS, type SettingName, type Settings } from '../settings/settings.
 import { type CommandCall, show } from './answer.js';
 import { checkSetup, findingLine } from './doctor.js';
 
-/** Written to the file only from flags. The engine of the environment may contain a password. */
+/** Settings taken only from flags: an engine in the environment may contain a password. */
 const FROM_FLAGS = ['ownDomain', 'account', 'allowHttp', 'plan', 'overageBudget', 'engine', 'state'] as const;
 
 type Values = { -readonly [Name in SettingName]?: Settings[Name] };
 
-/** Throws `ConfigError` if the file exists or a setting is missing, and a trial's error. */
+/** Writes a config file. Throws if it exists, a setting is missing or a check failed. */
 export function runInit(call: CommandCall): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const { settings, folder, stdin, stderr } = call;
@@ -46,7 +46,7 @@ export function runInit(call: CommandCall): Promise<ExitCode> {
     const values = givenValues(call);
     const pasted = person === null ? null : await askFor(values, call, person);
     const text = configText(values);
-    // Checked in the way a run reads it.
+    // Checks the file as a run would.
     const env = settings.token === null ? {} : { BRAND_API_TOKEN: settings.token };
     const file = parseConfigFile(path, text);
     loadSettings({ flags: {}, env, file, command: 'run', home: homedir() });
@@ -64,7 +64,7 @@ export function runInit(call: CommandCall): Promise<ExitCode> {
     const isSecret = maskAddress(values.engine ?? '').includes('***@');
     const options = { mode: isSecret ? 0o600 : 0o644, flag: isThere ? 'w' : 'wx' };
     try {
-      // The mode is only that of a new file.
+      // `writeFile` sets the mode of a new file only.
       if (isThere && isSecret) await chmod(path, options.mode);
       await writeFile(path, text, options);
     } catch (error) {
@@ -87,7 +87,7 @@ function declined(path: string): BrandEnrichError {
   return new DeclinedError({ code: 'declined', subject: path, todo: 'run it again' });
 }
 
-/** The settings of flags, and from the environment the address and the token file. */
+/** Returns the settings that flags give; address and token file also from the environment. */
 function givenValues({ settings, origins, folder }: CommandCall): Values {
   const { baseUrl, tokenFile } = settings;
   const given = FROM_FLAGS.filter((name) => origins[name] === 'flag').map((name) => [name, settings[name]]);
@@ -100,7 +100,7 @@ function givenValues({ settings, origins, folder }: CommandCall): Values {
 
 type Prompt = ReturnType<typeof openPrompt>;
 
-/** Asks for missing settings. Returns a token that was pasted, null if none is needed. */
+/** Asks for missing settings. Returns the pasted token; null if a token exists. */
 async function askFor(
   values: Values,
   { settings, folder }: CommandCall,
@@ -132,10 +132,10 @@ async function askFor(
   if (values.plan === 'paid')
     await ask('overageBudget', 'Budget per period for requests beyond the quota', '0');
   await ask('engine', 'Engine: embedded, or a redis:// or postgres:// address', 'embedded');
-  person.show("Looking up the service's own brand is free: with its domain, address and token can be tried.");
+  person.show("The service's own domain is free to look up, which checks the address and the token.");
   const isExample = values.baseUrl === EXAMPLE_SERVICE.baseUrl;
   const own = isExample ? EXAMPLE_SERVICE.ownDomain : '';
-  await ask('ownDomain', `The service's own domain (${isExample ? '-' : 'empty'}: do not try)`, own);
+  await ask('ownDomain', `The service's own domain (${isExample ? '-' : 'empty'} for no check)`, own);
   return pasted;
 }
 
@@ -159,7 +159,7 @@ async function writePrivate(path: string, token: string): Promise<void> {
   }
 }
 
-/** Questions on a terminal. Ctrl-C, Ctrl-D and the end of the process interrupt them. */
+/** Opens questions on a terminal. Ctrl-C, Ctrl-D and the end of the process interrupt them. */
 function openPrompt({ stdin, stderr, stop }: CommandCall) {
   let isHidden = false;
   const output = new Writable({
@@ -216,7 +216,7 @@ const SHOWN: readonly (readonly [SettingName, string | number | readonly string[
   ['logFile', '/var/log/brand-enrich.log'],
 ];
 
-/** The given values; the other settings of the list are commented out. */
+/** Returns the text of the file: the values, and other settings as commented examples. */
 export function configText(values: Partial<Record<SettingName, unknown>>): string {
   const examples = SHOWN.filter(([name]) => values[name] === undefined);
   const given = Object.entries(values) as [SettingName, unknown][];

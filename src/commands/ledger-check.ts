@@ -1,5 +1,4 @@
-/** `ledger check`: the request beyond the limit that a person orders. */
-
+/** `ledger check`: one request beyond the limit, ordered by a person. */
 import { accountDocument } from '../app/account-status.js';
 import { openContext, openLookupWorker, openState } from '../app/open-context.js';
 import { DeclinedError, type ExitCode } from '../core/errors.js';
@@ -14,7 +13,7 @@ import { askOnTerminal } from '../run/terminal-view.js';
 import { readIdentifier } from './admin.js';
 import { type CommandCall, show } from './answer.js';
 
-/** Throws what opening throws, and as `carryOutCheck`; `DeclinedError` where a person says no. */
+/** Asks and sends. Throws `DeclinedError` for a no, and as opening and `carryOutCheck` do. */
 export function runLedgerCheck(call: CommandCall): Promise<ExitCode> {
   const { settings, args, stdin, stderr, stop, log } = call;
   const given = args[0] === undefined ? null : readIdentifier(args[0]);

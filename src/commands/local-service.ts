@@ -1,4 +1,4 @@
-/** The command `serve`; with `--statement`: what its accounts owe. */
+/** `serve`: runs the local service, or with `--statement` prints what its accounts owe. */
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { untilAborted } from '../core/lifecycle.js';
 import { printJson, printText } from '../core/terminal-text.js';

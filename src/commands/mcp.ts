@@ -1,4 +1,4 @@
-/** `mcp`: a Model Context Protocol server. The ledger caps all servers of its name by the day. */
+/** `mcp`: a Model Context Protocol server. Servers of one name share a cap for each day. */
 import type { Readable, Writable } from 'node:stream';
 import { McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
@@ -15,7 +15,7 @@ import type { CommandCall } from './answer.js';
 
 const REQUESTS_A_DAY = 100;
 
-/** Serves until standard input ends or a signal comes. Throws what opening the engine throws. */
+/** Serves until standard input ends or a signal comes. Throws as opening the engine does. */
 export async function runMcp(call: CommandCall): Promise<ExitCode> {
   const { settings, log, stop } = call;
   const [name = 'mcp'] = call.args;
@@ -25,7 +25,7 @@ export async function runMcp(call: CommandCall): Promise<ExitCode> {
   const allowed = (each: Settings): Settings => ({
     ...each,
     maxRequests: perDay,
-    // A free plan would ask beyond the quota whether it was raised, which may cost money.
+    // On a free plan a worker asks beyond the quota whether it was raised, which may cost money.
     ...(settings.plan !== 'paid' && { plan: 'paid', overageBudget: '0' }),
   });
   const files = await openAgentFiles(settings.root);
@@ -45,7 +45,7 @@ export async function runMcp(call: CommandCall): Promise<ExitCode> {
   const transport = new StdioServerTransport(call.stdin as Readable, call.stdout as Writable);
   const server = serveStdio(() => serverOf(calls, terms.perDay, log), {
     transport,
-    onerror: (err) => log.warn({ err }, 'the protocol of the agent'),
+    onerror: (err) => log.warn({ err }, 'a message of the agent was not understood'),
   });
   for (const event of ['end', 'close'] as const) call.stdin.once(event, () => left.abort());
   await untilAborted(AbortSignal.any([left.signal, stop]));

@@ -1,4 +1,4 @@
-/** `pause`, `resume` and `cancel`, for a schedule, all spending, or a file by name or any run. */
+/** `pause`, `resume` and `cancel`: for all spending, a schedule, a file or a run. */
 import { ConfigError, type ExitCode, usageProblem } from '../core/errors.js';
 import { isProcessGone, userAtHost } from '../core/process-identity.js';
 import type { Engine } from '../engine/engine.js';
@@ -22,7 +22,7 @@ import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.
 
 const RUNS_NAMED = 100;
 
-/** Throws `ConfigError` for what cannot be ordered, and what opening the engine throws. */
+/** Carries out an order. Throws `ConfigError` if it cannot, and as opening the engine does. */
 export function runOrder(call: CommandCall): Promise<ExitCode> {
   const files = createScheduleFiles(call.settings.state);
   return answerFrom(call, (stores) => {
@@ -36,9 +36,9 @@ export function runOrder(call: CommandCall): Promise<ExitCode> {
 }
 
 interface Stores extends Engine {
-  /** Schedules of this name, wherever they are defined, as owners of runs. */
+  /** Returns the schedules of a name, of all machines, as owners of runs. */
   readonly ownersOf: (name: string) => Promise<readonly string[]>;
-  /** The job of the tick of a schedule that is under way; null: none is. */
+  /** Returns the job of the schedule's running tick; null unless one is running. */
   readonly tickOf: (owner: string) => Promise<string | null>;
 }
 
@@ -60,46 +60,43 @@ async function pauseAll(isPaused: boolean, stores: Engine): Promise<Answer> {
 }
 
 async function pauseNamed(name: string, stores: Stores): Promise<Answer> {
-  const found = await find(name, stores);
+  const target = await findTarget(name, stores);
   const by = userAtHost();
-  const run = 'run' in found ? found.run : null;
-  if ('owner' in found) await stores.runs.pauseOwner({ ...found, by, run });
-  else assertDone(await stores.runs.pause(found.run, by), name);
+  const run = 'run' in target ? target.run : null;
+  if ('owner' in target) await stores.runs.pauseOwner({ ...target, by, run });
+  else assertDone(await stores.runs.pause(target.run, by), name);
   const data = { run, isPaused: true };
   return answerLine(data, `${name} is paused; \`brand-enrich resume ${name}\` continues it`);
 }
 
 async function resumeNamed(name: string, stores: Stores): Promise<Answer> {
   const { runs, ledger } = stores;
-  const known = await runs.get(name);
-  const [standing, schedules] = await Promise.all([runs.pauses(), stores.ownersOf(name)]);
-  const named = standing.filter(({ owner, run, label }) =>
-    known === null
-      ? [run, owner].includes(name) || [agentOwner(name), ...schedules].includes(owner) || label.name === name
-      : owner === known.owner,
-  );
-  const [one, ...others] = named;
-  if (others.length > 0)
-    throw unclear(
-      name,
-      named.map(({ run, owner }) => run ?? owner),
-    );
-  if (one === undefined) {
-    if (known === null) await find(name, stores);
-    throw unusable('it is not paused', name);
+  const runById = await runs.get(name);
+  const [pauses, schedules] = await Promise.all([runs.pauses(), stores.ownersOf(name)]);
+  const owners = [name, agentOwner(name), ...schedules];
+  const named = pauses.filter(({ owner, run, label }) => {
+    if (runById !== null) return owner === runById.owner;
+    return run === name || owners.includes(owner) || label.name === name;
+  });
+  const [pause, ...others] = named;
+  const ids = named.map(({ run, owner }) => run ?? owner);
+  if (others.length > 0) throw unclear(name, ids);
+  if (pause === undefined) {
+    if (runById === null) await findTarget(name, stores);
+    throw unusable('this is not paused', name);
   }
-  await resume(stores, one.owner);
-  const account = known?.settings.account;
+  await resume(stores, pause.owner);
+  const account = runById?.settings.account;
   const isAllPaused = account !== undefined && (await ledger.show(account)).isPaused;
   const rest = isAllPaused ? ', once spending is allowed again: `brand-enrich resume`' : '';
-  const next = await whatIsNext(one.owner, stores);
-  return answerLine({ run: one.run, isPaused: false }, `${name} is resumed: ${next}${rest}`);
+  const next = await whatIsNext(pause.owner, stores);
+  return answerLine({ run: pause.run, isPaused: false }, `${name} is resumed: ${next}${rest}`);
 }
 
 async function whatIsNext(owner: string, { runs, ledger }: Engine): Promise<string> {
-  if (isScheduleOwner(owner)) return 'a run that was begun continues within seconds, others begin when due';
+  if (isScheduleOwner(owner)) return 'a stopped run continues within seconds, the next one starts when due';
   const latest = (await runs.list(RUNS_NAMED)).find((run) => run.owner === owner);
-  if (latest === undefined) return 'nothing holds it any more';
+  if (latest === undefined) return 'it is free to start';
   if (latest.owner.startsWith(agentOwner(''))) return 'its calls are carried out again';
   if (latest.owner !== latest.key) return 'it continues within seconds where its inbox is watched';
   const { account, process } = latest.settings;
@@ -109,11 +106,11 @@ async function whatIsNext(owner: string, { runs, ledger }: Engine): Promise<stri
 }
 
 async function cancelNamed(name: string, stores: Stores): Promise<Answer> {
-  const found = await find(name, stores);
-  const job = 'run' in found ? null : found.isFile ? found.owner : await stores.tickOf(found.owner);
-  // It may be read, and no run of it have begun: then none does.
+  const target = await findTarget(name, stores);
+  const job = 'run' in target ? null : target.isFile ? target.owner : await stores.tickOf(target.owner);
+  // If the file is only being read so far, no run of it will begin.
   if (job !== null) await stores.runs.cancelJob({ job, by: userAtHost() });
-  const run = 'run' in found ? found.run : await activeOf(found.owner, job, stores);
+  const run = 'run' in target ? target.run : await activeOf(target.owner, job, stores);
   if (run === undefined && job !== null)
     return answerLine({ cancelled: job }, `${name} is cancelled; nothing was sent for it`);
   if (run === undefined) throw unusable('no run of this schedule is under way', name);
@@ -121,16 +118,16 @@ async function cancelNamed(name: string, stores: Stores): Promise<Answer> {
   return answerLine({ cancelled: run }, `${name} is cancelled; its paid answers stay stored`);
 }
 
-/** A run, or an owner of runs: a schedule, a server, or a file that has no run yet. */
-type Found =
+/** Target of an order: a run, or its owner (a schedule, a server, a file without a run). */
+type Target =
   | { readonly run: string }
   | { readonly owner: string; readonly label: Label; readonly isFile: boolean };
 
-/** By the id of a run or a file's job, or by the name of a schedule, server or unfinished file. */
-async function find(name: string, stores: Stores): Promise<Found> {
+/** Finds a run or job by id; a schedule, server or unfinished file by name. */
+async function findTarget(name: string, stores: Stores): Promise<Target> {
   const { runs } = stores;
   if ((await runs.get(name)) !== null) return { run: name };
-  const [schedule, ...more] = await stores.ownersOf(name);
+  const [schedule, ...otherSchedules] = await stores.ownersOf(name);
   const listed = await runs.list(RUNS_NAMED);
   const ownerNamed = (owner: string) => ({ owner, label: { host: null, name }, isFile: false });
   const agent = agentOwner(name);
@@ -140,7 +137,7 @@ async function find(name: string, stores: Stores): Promise<Found> {
     ({ job, file }) => [job, file].includes(name) && !running.some((run) => run.job === job),
   );
   const isRead = ({ job }: RunRecord) => reading.some((each) => each.job === job);
-  // An earlier start of it is not what reads it now.
+  // A file that is being read now has no run yet; its runs are earlier starts.
   const files = filesNamed(name, listed).filter((run) => !isRead(run));
   const isFileNamed = ({ owner, label, run }: Pause) => {
     if (run !== null || !isOfFile({ owner }) || reading.some(({ job }) => job === owner)) return false;
@@ -150,12 +147,12 @@ async function find(name: string, stores: Stores): Promise<Found> {
     ...reading.map(({ job, host, file }) => ({ owner: job, label: { host, name: file } })),
     ...(await runs.pauses()).filter(isFileNamed),
   ];
-  const found: Found[] = [
+  const targets: Target[] = [
     ...unread.map(({ owner, label }) => ({ owner, label, isFile: true })),
     ...files.map(({ id }) => ({ run: id })),
   ];
-  const [file, ...others] = found;
-  if (more.length > 0) {
+  const [file, ...others] = targets;
+  if (otherSchedules.length > 0) {
     const what = 'several machines have a schedule with this name';
     throw new ConfigError(usageProblem(what, name, `write ${name}@HOST`));
   }
@@ -166,7 +163,7 @@ async function find(name: string, stores: Stores): Promise<Found> {
   throw unusable('the engine knows no such run, schedule or unfinished file', name);
 }
 
-/** The newest run of each unfinished file of this name; of those under way, if any are. */
+/** Returns the newest run of each unfinished file of this name: running ones, else stopped ones. */
 function filesNamed(name: string, runs: readonly RunRecord[]): RunRecord[] {
   const newest = new Map<string, RunRecord>();
   for (const run of runs) if (!newest.has(run.owner)) newest.set(run.owner, run);
@@ -175,7 +172,7 @@ function filesNamed(name: string, runs: readonly RunRecord[]): RunRecord[] {
   return active.length > 0 ? active : named.filter(({ status }) => status === 'stopped');
 }
 
-/** The newest run of an owner, of this job unless it is null, if it has not ended for good. */
+/** Returns the newest run of an owner (and job, unless null) if it is running or stopped. */
 async function activeOf(owner: string, job: string | null, { runs }: Engine): Promise<string | undefined> {
   const newest = (await runs.list(RUNS_NAMED)).find(
     (run) => run.owner === owner && (job === null || run.job === job),
@@ -193,5 +190,5 @@ function unusable(what: string, name: string): ConfigError {
 }
 
 function unclear(name: string, ids: readonly string[]): ConfigError {
-  return new ConfigError(usageProblem('several have this name', name, `name one run: ${ids.join(', ')}`));
+  return new ConfigError(usageProblem('this name is not unique', name, `write one of ${ids.join(', ')}`));
 }

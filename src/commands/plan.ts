@@ -1,4 +1,4 @@
-/** `plan`: the same reading as `run`, nothing sent, in words or as JSON. */
+/** `plan`: reads a file as `run` does, sends nothing, and shows what a run would need. */
 import { knownNames } from '../app/open-service.js';
 import { openStores } from '../app/open-stores.js';
 import { type Counted, commonestOf } from '../core/counter.js';
@@ -15,6 +15,7 @@ import { fillText, leftText } from '../run/report/headline.js';
 import { isLoopbackUrl } from '../settings/address-values.js';
 import { type CommandCall, show } from './answer.js';
 
+/** Prints a plan. Throws as reading the file and opening the engine do. */
 export function runPlan(call: CommandCall): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const { settings, stdin, stop } = call;
@@ -51,7 +52,7 @@ const REASONS_SHOWN = 20;
 const NO_SERVICE = { stores: null, unknown: 'unknown: no service and token are set' };
 const SAMPLE = { stores: null, unknown: 'none: sample data is not kept' };
 
-/** The engine. `--start-empty` sets no data aside here; `unknown`: why there is no engine. */
+/** Opens the engine, but sets no data aside with `--start-empty`. `unknown`: why not opened. */
 async function openUnchanged(
   call: CommandCall,
   releasers: Releasers,
@@ -66,7 +67,7 @@ async function openUnchanged(
   }
 }
 
-/** `unknown`: why the number of stored answers is not known. */
+/** Returns the plan for people. `unknown`: why the number of stored answers is not known. */
 export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
   const { rows, identifiers, requests, spending, account } = plan;
   const reasonLines = (reasons: Iterable<Counted<RowReason>>) =>

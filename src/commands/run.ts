@@ -1,4 +1,4 @@
-/** `run`: enriches one file and displays it. The run itself is `run/run-file.ts`. */
+/** `run`: enriches one file and shows it on a terminal. The run itself is in `run/run-file.ts`. */
 import { randomUUID } from 'node:crypto';
 import { openContext, openState } from '../app/open-context.js';
 import { systemClock } from '../core/clock.js';
@@ -15,7 +15,7 @@ import { stopText, summaryText } from '../run/run-summary-text.js';
 import { createTerminalView } from '../run/terminal-view.js';
 import type { CommandCall } from './answer.js';
 
-/** Enriches one file. Throws what prevents a run; a run that stops has an exit code. */
+/** Enriches one file. Throws if a run cannot begin; a run that stops has an exit code. */
 export async function runRun(call: CommandCall): Promise<ExitCode> {
   try {
     const { exitCode, report } = await runOne(call);
@@ -27,7 +27,7 @@ export async function runRun(call: CommandCall): Promise<ExitCode> {
   }
 }
 
-/** A file that cannot be written changes nothing of the run. */
+/** Writes `--metrics-file`. If that fails, warns, and the run keeps its result. */
 async function noteMetrics(
   { settings, args, stderr }: CommandCall,
   exitCode: ExitCode,
@@ -56,13 +56,13 @@ function runOne(call: CommandCall): Promise<FinishedRun> {
       releasers.push(() => view.end());
       if (isSample)
         view.notice('sample data: brands come from the built-in catalogue; nothing is sent or kept');
-      // The config file that a run shares with `up` may name the port that `up` has.
-      const isPortForThis = origins.metricsPort === 'flag';
+      // A port of the config file may be in use by `up`: only a port given as a flag must be free.
+      const isPortOfFlag = origins.metricsPort === 'flag';
       const [context, { runFile }] = await Promise.all([
         openContext(settings, state, call, releasers, {
-          ...(isPortForThis ? {} : { onMetricsRefused: ({ message }) => view.warn(`note: ${message}`) }),
+          ...(isPortOfFlag ? {} : { onMetricsRefused: ({ message }) => view.warn(`note: ${message}`) }),
         }),
-        // Read while the engine starts.
+        // Loaded while the engine starts.
         import('../run/run-file.js'),
       ]);
       const { engine, metrics, openWorker } = context;
@@ -86,11 +86,11 @@ function runOne(call: CommandCall): Promise<FinishedRun> {
 /** Repeats a warning once a week, not every night. */
 const WARN_AGAIN_MS = 7 * 86_400_000;
 
-/** Warnings of the engine that no run on it has shown for a week. */
+/** Returns the engine's warnings that no run has shown for a week. */
 async function dueWarnings({ warnings, keyValues }: Engine): Promise<string[]> {
   const due: string[] = [];
   for (const { code, text } of warnings) {
-    // Another value each time: only one that is a week old may be replaced.
+    // A claim replaces a different value only after a week.
     if (await keyValues.claim('warnings', code, randomUUID(), WARN_AGAIN_MS).catch(() => false))
       due.push(text);
   }

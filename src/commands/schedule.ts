@@ -1,4 +1,4 @@
-/** The schedule commands; `serve` runs those of this machine until it is stopped. */
+/** The schedule commands; `serve` runs the schedules of this machine until it is stopped. */
 import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -25,7 +25,7 @@ import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.
 
 const HOSTS = '`brand-enrich up` or `brand-enrich schedule serve`';
 
-/** Throws `ConfigError` for arguments it cannot use, and what opening the engine throws. */
+/** Carries out a command. Throws `ConfigError` for bad arguments, and as opening the engine. */
 export async function runSchedule(call: CommandCall): Promise<ExitCode> {
   if (call.command === 'schedule serve') return serveSchedules(call);
   const schedule = call.command === 'schedule add' ? readNewSchedule(call) : null;
@@ -113,7 +113,7 @@ async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Pro
 
 const REMOVE = 'brand-enrich schedule remove';
 
-/** Throws `ConfigError` where there is none, or several that it may be. */
+/** Returns the schedule of a name. Throws `ConfigError` if there is none, or several. */
 function oneOf(states: readonly ScheduleState[], named: string): ScheduleState {
   const chosen = chooseSchedule(states, named);
   if ('name' in chosen) return chosen;
@@ -150,7 +150,7 @@ function serveSchedules(call: CommandCall): Promise<ExitCode> {
 
 const zonedTime = (at: number, tz: string) => `${localTime(at, tz)} ${tz}`;
 
-/** `host` is this machine's name, `now` in milliseconds. */
+/** Returns the schedules for people. `host`: the name of this machine. */
 export function schedulesText(
   states: readonly ScheduleState[],
   { host, now }: { readonly host: string; readonly now: number },
@@ -195,7 +195,7 @@ function scheduleLines(state: ScheduleState, ownHost: string, now: number): stri
   return lines;
 }
 
-/** What it runs is known only where it is defined. */
+/** Returns what the schedule runs and when, which only the machine that defines it knows. */
 function definitionLines({ name, host, schedule, isMissing }: ScheduleState): string[] {
   if (schedule === null)
     return isMissing

@@ -1,4 +1,4 @@
-/** `schema`: what this program prints, reads and writes, as JSON schemas (2020-12). Pure. */
+/** `schema`: JSON schemas (2020-12) of what this program prints, reads and writes. Pure. */
 import { z } from 'zod';
 import { BRAND, isList, type Shape } from '../brand-api/brand.js';
 import { ConfigError, usageProblem } from '../core/errors.js';
@@ -13,14 +13,13 @@ import type { Setting } from '../settings/setting.js';
 import { SETTING_ENTRIES } from '../settings/settings.js';
 
 const FILES = {
-  brand: { description: 'the key brand of a row of JSONL or JSON', make: rowKeySchema },
+  brand: { description: 'the key brand of a row in JSONL or JSON', make: rowKeySchema },
   profile: {
-    description: 'what the service knows of a brand: brand.profile of a row, brand in the library',
+    description: 'a brand as the service returns it: brand.profile of a row, brand in the library',
     make: () => brandSchema(BRAND),
   },
   'config-file': { description: 'brand-enrich.config.json', make: configSchema },
 } as const;
-/** A description of an API, and not a schema. */
 const OPENAPI = 'openapi';
 
 const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
@@ -31,7 +30,7 @@ const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
 
 export const SCHEMA_NAMES: readonly string[] = [...DESCRIPTIONS.keys()];
 
-/** The schema of this name; the list of all for an empty one. */
+/** Returns a schema as JSON; for an empty name, the list of schemas. */
 export function schemaText(name: string): string {
   const width = Math.max(...SCHEMA_NAMES.map((each) => each.length));
   if (name === '')
@@ -155,7 +154,7 @@ function brandSchema(shape: Shape): object {
   if (shape === 'unknown') return {};
   if (typeof shape === 'string') return { type: [shape, 'null'] };
   if (isList(shape)) {
-    // More than one: other forms than the first are known.
+    // A list of several forms is open to more.
     const [item = 'unknown', ...others] = shape;
     return { type: ['array', 'null'], items: others.length > 0 ? {} : brandSchema(item) };
   }
@@ -181,7 +180,7 @@ function configSchema(): object {
 
 const SCALARS = [{ type: 'string' }, { type: 'number' }];
 
-/** null counts as not given. */
+/** Returns the schema of a setting; null counts as not set. */
 function settingSchema({ kind, description, defaultText }: Setting<unknown>): object {
   const about = {
     description: defaultText === '' ? description : `${description} (default: ${defaultText})`,
@@ -189,10 +188,9 @@ function settingSchema({ kind, description, defaultText }: Setting<unknown>): ob
   const { arity, choices } = kind;
   if (arity === 'switch') return { ...about, type: ['boolean', 'null'] };
   const item = choices.length > 0 ? { enum: choices } : { anyOf: SCALARS };
-  if (arity !== 'one') {
-    // A text is cut at commas.
+  // A list may also be one text with commas.
+  if (arity !== 'one')
     return { ...about, anyOf: [{ type: 'array', items: item }, ...SCALARS, { type: 'null' }] };
-  }
   if (kind.placeholder === 'DURATION')
     return { ...about, anyOf: [{ type: 'string', pattern: '^[0-9]+(ms|s|m|h|d)$' }, { type: 'null' }] };
   if (choices.length === 0) return { ...about, anyOf: [...SCALARS, { type: 'null' }] };

@@ -1,4 +1,4 @@
-/** `status --by`: who spent what, as far as the engine still knows. */
+/** `status --by`: who spent what, as far as the engine has records. */
 import { readAccountStatus } from '../app/account-status.js';
 import { knownNames } from '../app/open-service.js';
 import { costOf } from '../core/decimal.js';
@@ -31,6 +31,7 @@ const ALWAYS_UNKNOWN = [
   'what others with the same token spent on: the service reports only their number',
 ];
 
+/** Returns spending by file, schedule, person or month. Throws engine errors. */
 export async function spendingAnswer(by: SpendingBy, settings: Settings, stores: Engine): Promise<Answer> {
   const names = knownNames(settings);
   const status = await readAccountStatus(stores, async () => null, names, settings, RUNS_AT_MOST);
@@ -72,7 +73,7 @@ function spendingText({ by, since, groups, account, currency, unknown }: Documen
   const rest = account && [
     '',
     `account ${account.name}, period ${account.period ?? 'unknown'}: ${countText(account.sent)} ` +
-      `sent by us, ${countText(account.unattributed)} of them by no run of this list; ` +
+      `sent by us, ${countText(account.unattributed)} of them not by the runs above; ` +
       `${countText(account.others)} by others`,
   ];
   return visibleLines([
@@ -87,7 +88,7 @@ function spendingText({ by, since, groups, account, currency, unknown }: Documen
 
 type SpendingGroup = Document<'spending'>['groups'][number];
 
-/** The dearest first. `price`: of one request beyond the quota. */
+/** Adds up spending, the dearest first. `price`: of one request beyond the quota. */
 export function judgeSpending(by: SpendingBy, runs: readonly JudgedRun[], price: string): SpendingGroup[] {
   const groups = new Map<string | null, Omit<SpendingGroup, 'name' | 'overageCost'>>();
   for (const judged of runs) {
@@ -112,7 +113,7 @@ const NAMES: Readonly<Record<SpendingBy, (run: RunRecord) => string | null>> = {
   month: ({ asOf }) => new Date(asOf).toISOString().slice(0, 7),
 };
 
-/** With its earlier starts that stopped. */
+/** Returns what a run spent, with its earlier starts that stopped. */
 function spentBy({ run, unreported }: JudgedRun) {
   const { earlier } = run;
   return {
@@ -122,7 +123,7 @@ function spentBy({ run, unreported }: JudgedRun) {
   };
 }
 
-/** Returns how many requests of the period, which began at `since`, are of none of these runs. */
+/** Returns the requests of the period from `since` that none of these runs sent. */
 export function unattributedOf(
   sent: number,
   runs: readonly JudgedRun[],

@@ -1,4 +1,4 @@
-/** `watch`: one inbox. `up`: all parts in one process, with a shared engine, service and worker. */
+/** `watch`: one inbox. `up`: all parts in one process, which share engine, service and worker. */
 import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve, sep } from 'node:path';
@@ -17,10 +17,10 @@ import { runSettingsOf } from '../run/enrich-request.js';
 import { readDashboardPassword } from '../settings/secrets.js';
 import type { CommandCall } from './answer.js';
 
-/** The port that Prometheus' exporters of telemetry use by custom. */
+/** The customary port of OpenTelemetry's Prometheus exporters. */
 const METRICS_PORT = 9464;
 
-/** Stays until `stop`, or until an inbox's credentials are refused. Throws as opening does. */
+/** Runs until `stop`, or until an inbox's credentials are refused. Throws as opening does. */
 export async function runUp(call: CommandCall): Promise<ExitCode> {
   const { settings, origins, load, stderr, folder } = call;
   const isForPeople = stderr.isTTY === true && settings.logFile === null && !settings.quiet;
@@ -89,7 +89,7 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
 /** Watches until `stop`, or until the credentials are refused. Throws as opening does. */
 export async function runWatch(call: CommandCall): Promise<ExitCode> {
   const [directory = '.'] = call.args;
-  // Before anything else is opened: a single inbox that is closed would only wait.
+  // Throws now for an inbox or settings that are unusable; `watchInbox` would wait for a repair.
   const { root } = await openFolders(resolve(call.folder, directory), true);
   await readFolderSettings(settingsFilesOf(root), call);
   return withDaemonContext(call, call, async (context) => {
@@ -98,9 +98,8 @@ export async function runWatch(call: CommandCall): Promise<ExitCode> {
   });
 }
 
-/** What `up` says on a terminal when all is started. Pure. */
+/** Returns what `up` says on a terminal when all is started. Pure. */
 export function startLines(started: {
-  /** null: there is none. */
   readonly dashboard: { readonly url: string; readonly signInUrl: string | null } | null;
   readonly inboxes: readonly string[];
   readonly metricsUrl: string | null;
@@ -114,11 +113,11 @@ export function startLines(started: {
     ...inboxes.map((root) => `  inbox      ${join(root, 'inbox')}, results in ${join(root, 'done')}`),
     ...(inboxes.length === 0 ? ['  inbox      none: name one with --inbox DIR'] : []),
     ...(metricsUrl === null ? [] : [`  metrics    ${metricsUrl}/metrics`]),
-    '  stop       Ctrl-C; requests in flight are awaited, and the next start goes on',
+    '  stop       Ctrl-C; requests in flight are awaited, and the next start continues',
   ];
 }
 
-/** The folders, through symbolic links, with those of an inbox in them. */
+/** Opens inboxes, and follows symbolic links. Throws `ConfigError` if one is inside another. */
 async function openInboxes(folders: readonly string[]): Promise<string[]> {
   const paths = await Promise.all(folders.map((each) => realpath(each).catch(() => each)));
   const places = paths.flatMap((path) => PLACES.map((place) => join(path, place)));

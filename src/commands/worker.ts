@@ -1,4 +1,4 @@
-/** `worker`: lookups for runs elsewhere, until it is stopped. */
+/** `worker`: does the lookups of runs in other processes, until it is stopped. */
 import { logOpened, openEngineContext, openLookupWorker, stopWithEngine } from '../app/open-context.js';
 import { openService } from '../app/open-service.js';
 import { EXIT, type ExitCode } from '../core/errors.js';

@@ -5,7 +5,7 @@ it('says what is there, and what is not', () => {
   expect(startLines({ dashboard: null, inboxes: [], metricsUrl: null })).toEqual([
     'brand-enrich is up.',
     '  inbox      none: name one with --inbox DIR',
-    '  stop       Ctrl-C; requests in flight are awaited, and the next start goes on',
+    '  stop       Ctrl-C; requests in flight are awaited, and the next start continues',
   ]);
   const dashboard = { url: 'https://brands.example/', signInUrl: null };
   const lines = startLines({ dashboard, inboxes: ['/a', '/b'], metricsUrl: 'http://127.0.0.1:9464' });

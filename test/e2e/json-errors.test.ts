@@ -45,7 +45,7 @@ describe('with --json an error is an object on standard output and a line on sta
   });
 
   test.each([
-    ['outcomes forget acme.com', 0, /^nothing was stored of acme\.com for http/],
+    ['outcomes forget acme.com', 0, /^no stored answer of http.* for acme\.com/],
     ['plan list.csv --sample', 0, /stored answers {6}none: sample data is not kept/],
     ['schema --json', 2, /not a flag of schema: --json; omit it/],
   ])('%s ends with %i and says what to do', async (args, code, words) => {

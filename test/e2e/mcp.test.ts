@@ -113,7 +113,7 @@ onEngines([redis], () => {
     expect(done).toMatchObject({ state: 'finished', billed: 40, today: { spent: 40, left: 30 } });
     expect(await readRows(done.output)).toHaveLength(40);
     expect(await agent.call('run_status', { run: done.run })).toEqual(done);
-    expect((await agent.call('enrich_file', { path: 'list.csv' })).error).toContain('there already');
+    expect((await agent.call('enrich_file', { path: 'list.csv' })).error).toContain('this file exists');
 
     await scene.write('more.csv', domainList(50, 'more'));
     const stopped = await agent.call('enrich_file', { path: 'more.csv' });

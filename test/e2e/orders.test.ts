@@ -21,7 +21,7 @@ test('of two files of one name, paused while they were read, each is resumed and
   for (const at of [1, 2, 3]) await engine.runs.pauseOwner({ ...order, owner: `job-${at}`, at });
   const unclear = ['pause', 'resume', 'cancel'].map((word) => scene.run([word, 'a-list.csv']));
   for (const { code, stderr } of await Promise.all(unclear))
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/name one run: job-1, job-2, job-3/)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/write one of job-1, job-2, job-3/)]);
   expect(await owners()).toEqual(['job-1', 'job-2', 'job-3']);
   expect(await scene.run(['resume', 'job-1'])).toMatchObject({ code: 0 });
   // It is read again.

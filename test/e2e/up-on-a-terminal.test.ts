@@ -21,7 +21,7 @@ test.skipIf(!hasTerminal)('`up` says where it is, and when files come and go', a
     '             the link signs you in; it is new at each start',
     `  inbox      ${folder}/inbox, results in ${folder}/done`,
     expect.stringMatching(/^ {2}metrics {4}http:\/\/127\.0\.0\.1:\d+\/metrics$/),
-    '  stop       Ctrl-C; requests in flight are awaited, and the next start goes on',
+    '  stop       Ctrl-C; requests in flight are awaited, and the next start continues',
     '',
   ]);
   await scene.drop('list.csv', 'note\nnothing to find\n');
@@ -52,7 +52,7 @@ test.skipIf(!hasTerminal)('`watch` and `worker` log in text, and say how to stop
   ] as const) {
     const process = startOnTerminal(scene, args);
     await process.until(words);
-    expect(process.seen()).toContain('Ctrl-C stops it; requests in flight are awaited.');
+    expect(process.seen()).toContain('Press Ctrl-C to stop; requests in flight are awaited.');
     expect(await process.stop()).toBe(0);
     expect(process.seen()).not.toMatch(/^\{/m);
   }
