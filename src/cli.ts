@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The root of the command line: `brand-enrich`. */
+/** The program `brand-enrich`. */
 import { runProcess } from './main.js';
 
 await runProcess(process.argv.slice(2));

@@ -1,7 +1,6 @@
 /**
- * A process that reads one workbook, Parquet file or archive for another one, which started it and
- * limits its memory and time: see `input/reader/`. Descriptor 3 is the file; it knows nothing
- * else.
+ * The process that reads one workbook, Parquet file or archive, on descriptor 3. Its parent limits
+ * its memory and time, because such a file may exhaust both: see `input/reader/`.
  */
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -13,10 +12,10 @@ createInterface({ input: process.stdin })
     for await (const reply of answerPass(JSON.parse(line)))
       await new Promise((resolve) => replies.write(`${JSON.stringify(reply)}\n`, resolve));
   })
-  // Without the process that asks there is nothing to do.
+  // The parent has ended.
   .on('close', () => process.exit());
 replies.on('error', () => process.exit());
-// These are meant for that process, which ends this one.
+// Signals are meant for the parent, which ends this process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
-// The answer says what was wrong; reads beside it that fail too are not awaited.
+// The reply already reports the first error; further failed reads have nobody who awaits them.
 process.on('unhandledRejection', () => undefined);

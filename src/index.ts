@@ -32,14 +32,13 @@ export type * from './library/enricher.js';
 export { valueAt as fieldOf } from './run/output/brand-fields.js';
 
 /**
- * Opens an enricher: `await enricher.close()` when it is no longer needed, or `await using`. Throws
- * `ConfigError` for options that cannot be, all problems at once, and `RunError` when the
- * engine cannot be used.
+ * Opens an enricher. Call `close()` when you no longer need it, or use `await using`. Throws
+ * `ConfigError` with all wrong options at once, and `RunError` if the engine cannot be used.
  */
 export async function createEnricher(options: EnricherOptions = {}): Promise<Enricher> {
   const { log: target, name = null, dispatcher, signal, ...others } = options;
   const given = { ...others, env: others.env ?? process.env };
-  // All files are of one account, whatever else they are given.
+  // Options of a file cannot change service or account.
   const { baseUrl, token, tokenFile, account, sample, env } = given;
   const own = { baseUrl, token, tokenFile, account, sample, env };
   const frame = () => ({

@@ -1,4 +1,4 @@
-/** The process of every root: arguments, environment, signals and exit codes meet only here. */
+/** Runs a command in a process: its arguments, environment, signals and exit code. */
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -28,32 +28,32 @@ import { requestsMark, unansweredRequests, unansweredText } from './worker/worke
 
 /** Part of `--stop-grace`, at most half of it, for writing the partial file. */
 const WRITING_MS = 10_000;
-/** A timer that is later than this stood still with its process. */
+/** A timer that is this late did not run because the whole process was suspended. */
 const LATE_MS = 1_000;
 const LINGER_MS = 3_000;
 
-/** Commands that run until they are stopped; those below do not say themselves how to. */
+/** Commands that run until they are stopped. */
 const STAYING: readonly CommandName[] = ['watch', 'up', 'worker', 'serve', 'schedule serve'];
+/** Commands that do not say themselves how to stop them. */
+const NEEDS_STOP_HINT: readonly CommandName[] = ['watch', 'worker', 'schedule serve', 'mcp'];
 
-const TOLD_HOW_TO_STOP: readonly CommandName[] = ['watch', 'worker', 'schedule serve', 'mcp'];
-
-/** What was read before an error. */
-type Known = { file: ConfigFile | null; settings: Settings | null };
+/** The config file and settings, as far as they were read before an error. */
+type Setup = { file: ConfigFile | null; settings: Settings | null };
 
 const OTHERS_WRITE = 0o002;
 const GROUP_AND_OTHERS_WRITE = 0o022;
 
 /** Runs the command of this process. Never rejects. */
 export async function runProcess(argv: readonly string[]): Promise<void> {
-  // Other users must not change the inbox, or the results of a cron job.
+  // Keeps other users from changing an inbox, or the results of a cron job.
   const umask = process.umask();
   if ((umask & OTHERS_WRITE) === 0) process.umask(umask | GROUP_AND_OTHERS_WRITE);
   process.exitCode = await main(argv, process);
-  // Anything that still holds the loop (a socket that does not close) has had its deadline.
+  // Whatever still keeps the process alive, such as a socket, has had its deadline.
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
-/** What a command has of its process. `on` is for signals; `exit` ends it at once. */
+/** The parts of the process that a command uses. `on` is for signals; `exit` ends it at once. */
 export interface ProcessFace extends Streams, Pick<NodeJS.Process, 'env'> {
   on(signal: NodeJS.Signals, act: (signal: NodeJS.Signals) => void): unknown;
   exit(code: ExitCode): void;
@@ -62,30 +62,30 @@ export interface ProcessFace extends Streams, Pick<NodeJS.Process, 'env'> {
 /** Runs one command to its end; returns the exit code. Never rejects. */
 export async function main(argv: readonly string[], face: ProcessFace): Promise<number> {
   const { env, stdout, stderr } = face;
-  const known: Known = { file: null, settings: null };
+  const setup: Setup = { file: null, settings: null };
   let fault = null as Error | null;
   stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader such as `head` may leave early; an output that matters has its own error.
+    // A reader such as `head` may close the pipe early. Result files report their own errors.
     if (error.code !== 'EPIPE') fault ??= error;
   });
   stderr.on('error', () => undefined);
   try {
-    const exitCode = await keepRunning(runArguments(argv, known, face));
-    // A write that fails is reported in a later turn.
+    const exitCode = await keepRunning(runArguments(argv, setup, face));
+    // The error of a failed write arrives in a later turn.
     await setImmediate();
     if (fault !== null) throw lostOutput(fault);
     return exitCode;
   } catch (error) {
-    const token = known.settings?.token ?? env.BRAND_API_TOKEN ?? '';
+    const token = setup.settings?.token ?? env.BRAND_API_TOKEN ?? '';
     keepSecret(token);
     const { data, text } = failureOf(error, token);
-    if (wantsJson({ argv, env, ...known })) printJson(stdout, data);
+    if (wantsJson({ argv, env, ...setup })) printJson(stdout, data);
     printText(stderr, text);
     return data.error.exitCode;
   }
 }
 
-/** Modules, pools and the private server need more than half: below it they fail anywhere. */
+/** With fewer open files, modules, pools or the private server fail at unpredictable places. */
 const FEWEST_FILES = 256;
 
 function assertFilesAllowed(): void {
@@ -96,11 +96,11 @@ function assertFilesAllowed(): void {
 
 function lostOutput(cause: Error): RunError {
   const subject = `standard output (${systemWords(cause)})`;
-  const todo = 'send it to another place, then run again; paid answers are stored';
+  const todo = 'redirect it to another place, then run again; paid answers are stored';
   return new RunError({ code: 'output-unwritable', subject, todo, cause });
 }
 
-async function runArguments(argv: readonly string[], known: Known, face: ProcessFace): Promise<number> {
+async function runArguments(argv: readonly string[], setup: Setup, face: ProcessFace): Promise<number> {
   const { env, stdin, stdout, stderr } = face;
   const parsed = parseCommandLine(argv, packageVersion());
   if (!('command' in parsed)) {
@@ -109,7 +109,7 @@ async function runArguments(argv: readonly string[], known: Known, face: Process
   }
   const { command, args, flags } = parsed;
   const [word = ''] = args;
-  // Neither reads settings, so a wrong config file does not stop them.
+  // These two read no settings, so a wrong config file does not stop them.
   const plain =
     command === 'completion'
       ? (await import('./commands/completion.js')).completionText(word, args.slice(1))
@@ -124,19 +124,19 @@ async function runArguments(argv: readonly string[], known: Known, face: Process
   const folder = process.cwd();
   const mark = requestsMark();
   const file = command === 'init' ? null : readConfigFile({ flags, env, folder });
-  known.file = file;
+  setup.file = file;
   const surroundings = { file, home: homedir(), isRoot: process.getuid?.() === 0 };
   const loaded = loadSettings({ ...surroundings, flags, env, command });
   const { settings } = loaded;
-  known.settings = settings;
+  setup.settings = settings;
   const signals = listenForSignals(settings, face, () => unansweredRequests(mark));
   const { logFile, quiet } = settings;
   const isText = logFile === null && stderr.isTTY === true;
   const level = levelFor(command, loaded, isText);
   const { log, reopen } = openLog({ level, file: logFile, stderr, isText });
-  if (isText && TOLD_HOW_TO_STOP.includes(command) && !quiet)
-    printText(stderr, 'Ctrl-C stops it; requests in flight are awaited.\n');
-  // A run keeps it, as everywhere: the terminal is gone.
+  if (isText && NEEDS_STOP_HINT.includes(command) && !quiet)
+    printText(stderr, 'Press Ctrl-C to stop; requests in flight are awaited.\n');
+  // For other commands SIGHUP keeps its meaning: the terminal was closed.
   if (logFile !== null && STAYING.includes(command)) face.on('SIGHUP', reopen);
   const load: CommandContext['load'] = (of, own, fallback = {}) => {
     // An empty variable counts as not set.
@@ -153,12 +153,12 @@ async function runArguments(argv: readonly string[], known: Known, face: Process
 }
 
 function packageVersion(): string {
-  // Upwards: this file runs from `dist/src`.
+  // Two folders up, because this file runs from `dist/src`.
   const path = new URL('../../package.json', import.meta.url);
   return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
 }
 
-/** Returns `warn` for a run, which shows people what they need, and for `up` on a terminal. */
+/** Returns the log level: `warn` for commands that show people what they need, unless set. */
 function levelFor(
   command: CommandName,
   { settings, origins }: Pick<LoadedSettings, 'settings' | 'origins'>,
@@ -177,7 +177,7 @@ function listenForSignals(
 ): Pick<CommandContext, 'stop' | 'graceMs'> {
   const leaveAtOnce = () => {
     const requests = unanswered();
-    // Even with `--quiet`: money may be at stake.
+    // Even with `--quiet`, because these requests may be billed.
     if (requests > 0) printText(face.stderr, `\nquit at once: ${unansweredText(requests)}\n`);
     face.exit(EXIT.interrupted);
   };
@@ -192,7 +192,7 @@ function listenForSignals(
       isTerm = true;
       const endsAt = performance.now() + stopGraceMs;
       const leave = () => {
-        // After a standstill of this process what has arrived meanwhile is read and stored first.
+        // After a suspension, first read and store what has arrived in the meantime.
         if (performance.now() - endsAt < LATE_MS) leaveAtOnce();
         setTimeout(leaveAtOnce, writingMs).unref();
       };
@@ -210,7 +210,7 @@ function listenForSignals(
   };
 }
 
-/** By the command or its first word. Each is loaded on demand: all together take half a second. */
+/** Commands by name or first word, loaded on demand because all of them take half a second. */
 const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<ExitCode>>> = {
   run: async (call) => (await import('./commands/run.js')).runRun(call),
   plan: async (call) => (await import('./commands/plan.js')).runPlan(call),
@@ -230,7 +230,7 @@ const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<Exit
   config: async (call) => (await import('./commands/config.js')).runConfig(call),
 };
 
-/** Says why a process ends: `data` for programs, `text` for people, neither with the token. */
+/** Returns why a process ends: `data` for programs, `text` for people, both without the token. */
 export function failureOf(thrown: unknown, token: string) {
   const error = faultOfProcess(thrown) ?? thrown;
   if (error instanceof BrandEnrichError) {
@@ -255,11 +255,11 @@ function faultOfProcess(error: unknown): BrandEnrichError | null {
     return filesLimit(code === 'EMFILE' ? 'ulimit -n' : 'fs.file-max', error);
   const fault = fileFault(error);
   if (fault === null) return null;
-  const todo = `${fault.advice}, then run again: nothing that was paid for is lost`;
+  const todo = `${fault.advice}, then run again: paid answers are stored`;
   return new RunError({ code: 'file-refused', subject: fault.subject, todo, cause: error });
 }
 
 function filesLimit(subject: string, cause?: unknown): RunError {
-  const todo = 'raise this limit (4096 is enough), then run again: nothing that was paid for is lost';
+  const todo = 'raise this limit (4096 is enough), then run again: paid answers are stored';
   return new RunError({ code: 'files-limit', subject, todo, cause });
 }

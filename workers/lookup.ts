@@ -1,7 +1,6 @@
 /**
- * A worker as a process of its own: `node dist/workers/lookup.js`. Settings come from the
- * environment and `brand-enrich.config.json`, as for `brand-enrich worker`, or from flags: the
- * engine, and the one service that it asks with its token.
+ * A worker process: `node dist/workers/lookup.js`. Like `brand-enrich worker`, it takes engine,
+ * service and token from flags, the environment and `brand-enrich.config.json`.
  */
 import { runProcess } from '../src/main.js';
 
