@@ -75,7 +75,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   commands: 2_893,
   roots: 356,
 };
-const CEILING_OF_ALL = 55_438;
+const CEILING_OF_ALL = 55_431;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */
