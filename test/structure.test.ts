@@ -331,6 +331,20 @@ describe('comments', () => {
     );
     expect(wide).toEqual([]);
   });
+
+  // One voice: phrases that are never right. Readers judge the rest.
+  it('contain no phrase that makes a reader stop', () => {
+    const stopping =
+      /(?<!there )\bis none\b|\bwhat of\b|\bwho (lives|leaves)\b|\bso many of\b|\bis (told|heard)\b|\bnull: /i;
+    const comments = sources.flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .flatMap((line, at) =>
+          /^\s*(\/\/|\/\*\*|\* )/.test(line) && stopping.test(line) ? [`${path}:${at + 1}`] : [],
+        ),
+    );
+    expect(comments).toEqual([]);
+  });
 });
 
 describe('the process', () => {
@@ -364,6 +378,12 @@ describe('the compiler and the linter', () => {
     expect(untyped.test('return value as any;')).toBe(true);
     expect(untyped.test('Record<string, any>')).toBe(true);
   });
+});
+
+const log = spawnSync('git', ['log', '-20', '--no-merges', '--format=%s'], { cwd: ROOT, encoding: 'utf8' });
+
+it.skipIf(log.status !== 0)('the subjects of the last commits have at most 72 characters', () => {
+  expect(log.stdout.split('\n').filter((subject) => [...subject].length > 72)).toEqual([]);
 });
 
 const listed = spawnSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' });

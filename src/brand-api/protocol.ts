@@ -36,7 +36,7 @@ export function lookupPath({ kind, value }: Identifier, allowNsfw: AllowNsfw): s
   return allowNsfw === 'unset' ? path : `${path}?allowNsfw=${allowNsfw}`;
 }
 
-/** Reads a path without query; null if it is none of the five routes or cannot be decoded. */
+/** Reads a path without query; null for any other route, and if it cannot be decoded. */
 export function parseLookupPath(path: string): LookupRoute | null {
   if (!path.startsWith(BRANDS_PATH)) return null;
   const segments = path.slice(BRANDS_PATH.length).split('/');

@@ -247,8 +247,8 @@ export interface Ledger {
   /** Keeps answers, settles, applies the reading, grants: one atomic step, in this order. */
   exchange(request: ExchangeRequest, outcomes?: readonly NewOutcome[]): Promise<ExchangeAnswer>;
   /**
-   * Returns the account unchanged, with expired permits counted as sent; `epoch` is empty if there
-   * is none. With `run`, live or not, also what that run spent of its caps.
+   * Returns the account unchanged, with expired permits counted as sent; `epoch` is empty for a new
+   * account. With `run`, live or not, also what that run spent of its caps.
    */
   show(account: string, run?: string): Promise<LedgerState>;
   /** Begins a run: the next request goes alone, a probe is due. `rate` undefined keeps the pace. */
