@@ -129,7 +129,7 @@ function runHoldOf(run: RunRecord, hold: Hold | null): RunHold | null {
 }
 
 /** Returns the standing of a run. `storeNow`: see `Evidence`. `hold`: of the run. */
-function standingOf(run: RunRecord, storeNow: number, hold: RunHold | null, isGone = false): Standing {
+function standingOf(run: RunRecord, storeNow: number, hold: RunHold | null, isGone: boolean): Standing {
   if (run.status === 'completed') return 'finished';
   if (run.status !== 'running') return run.status;
   if (isGone || !isAlive(run, storeNow)) return 'dead';

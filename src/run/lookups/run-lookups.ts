@@ -32,7 +32,7 @@ import { foreignTerms, type SpendingQuestion, spendingQuestion } from './spendin
 import { type SweepContext, sweep, takeWaves } from './sweep.js';
 import { spreadOver, trialResult } from './trial.js';
 
-/** A killed worker's permits count as sent 15 s after its last sign of life, once anyone waits. */
+/** A killed worker's permits count as sent 15 s after its last sign of life; 5 s are reserve. */
 const STRANDED_MS = 20_000;
 const RUNS_LOOKED_AT = 20;
 const LEAST_ENGINE_SHARE = 0.1;
