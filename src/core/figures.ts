@@ -10,7 +10,7 @@ export function countText(count: number | bigint): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-/** `1 row`, `2 rows`. */
+/** Formats a number and its noun as `1 row`, `2 rows`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${countText(count)} ${count === 1 ? one : many}`;
 }
@@ -21,7 +21,7 @@ export function sentenceOf(text: string): string {
   return `${trimmed.charAt(0).toUpperCase()}${trimmed.slice(1)}${/[.?!]$/.test(trimmed) ? '' : '.'}`;
 }
 
-/** `12 MB`, `3.4 kB`, `1 byte`. */
+/** Formats bytes as `12 MB`, `3.4 kB`, `1 byte`. */
 export function sizeText(bytes: number): string {
   if (bytes < 1_000) return countOf(bytes, 'byte');
   const [size, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB'];
@@ -75,7 +75,7 @@ export function dayText(day: string): string {
   return Number.isNaN(at) ? day : partsOf(at).day;
 }
 
-/** `14:05:09 UTC`. */
+/** Formats a time of day as `14:05:09 UTC`. */
 export function clockText(at: number): string {
   return `${partsOf(at).time} UTC`;
 }
@@ -94,7 +94,7 @@ const WEEKDAY = {
   minute: '2-digit',
 } as const;
 
-/** `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
+/** Formats seconds as `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
 export function durationText(seconds: number): string {
   if (seconds < 10) return `${Math.round(Math.max(0, seconds) * 10) / 10} s`;
   const whole = Math.round(seconds);
@@ -117,7 +117,7 @@ export function spanText(ms: number): string {
   return seconds < 2 * 86_400 ? span(3_600, 'h') : span(86_400, 'days');
 }
 
-/** `just now`, `3 min ago`. */
+/** Formats a past moment as `just now`, `3 min ago`. */
 export function agoText(at: number, now: number): string {
   return now - at < 10_000 ? 'just now' : `${spanText(now - at)} ago`;
 }

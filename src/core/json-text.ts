@@ -104,7 +104,7 @@ export function readJson<T>(text: string, shape: { parse(value: unknown): T }): 
 const NOTES = /"(?:\\.|[^"\\\n])*"?|\/\/[^\r\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
 const LAST_COMMAS = /"(?:\\.|[^"\\\n])*"?|,(?=\s*[}\]])/g;
 
-/** Blanks comments and trailing commas; positions stay. */
+/** Replaces comments and trailing commas by blanks, so that positions stay the same. */
 export function withoutComments(text: string): string {
   const blanked = (found: string) => (found.startsWith('"') ? found : found.replace(/[^\r\n]/g, ' '));
   return text.replace(NOTES, blanked).replace(LAST_COMMAS, blanked);
@@ -155,7 +155,7 @@ function endOfValue(text: string, start: number): number {
  * column from 1, in UTF-16 units. Returns null for JSON, also when it is too deep to parse.
  */
 export function findJsonFault(text: string): { line: number; column: number } | null {
-  // Only wrong texts need it.
+  // Loaded only for texts that are not JSON.
   const { parse } = load('jsonc-parser') as typeof import('jsonc-parser');
   const errors: ParseError[] = [];
   attempt(() => parse(text, errors, { disallowComments: true }), null);
@@ -167,7 +167,7 @@ export function findJsonFault(text: string): { line: number; column: number } | 
 
 const LINE_FEED = 10;
 
-/** Yields each line with content and its number, valid until the next; null over `mostBytes`. */
+/** Yields number and bytes (null over `mostBytes`) of filled lines; valid until the next one. */
 export async function* byteLines(chunks: AsyncIterable<Buffer | string>, mostBytes: number) {
   let number = 1;
   let parts: Buffer[] = [];

@@ -110,7 +110,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Short, because other work needs many turns for one step, and waits this long for each. */
+/** Short, because other work may need many turns for one step, and each turn waits this long. */
 const TURN_MS = 10;
 /** Steps between two looks at the clock: a look takes as long as a short step. */
 const STEPS = 16;
@@ -131,7 +131,7 @@ export function createTurns() {
   };
 }
 
-/** Aborts with one of `others` or after `ms`. The listener keeps Node from collecting the timer. */
+/** Returns a signal that aborts with `others` or after `ms`. The listener keeps its timer alive. */
 export function limitedTo(ms: number, ...others: readonly AbortSignal[]): AbortSignal {
   const timeOut = AbortSignal.timeout(ms);
   timeOut.addEventListener('abort', () => undefined, { once: true });
