@@ -9,7 +9,7 @@ const FORMAT = {
   background: 'string',
 } as const;
 
-/** The Brand of the specification. A list has its element, then 'unknown' if other forms exist. */
+/** The Brand of the specification. A list names its element, and 'unknown' if others exist. */
 export const BRAND = {
   ...fields('string', 'id', 'name', 'domain'),
   claimed: 'boolean',
@@ -56,14 +56,14 @@ type Read<S> = S extends keyof Values
       ? unknown
       : { -readonly [Name in keyof S]?: Read<S[Name]> | null };
 
-/** A Brand as services send it: any field may be absent or null. Nothing here validates. */
+/** A Brand as services send it, without validation: any field may be absent or null. */
 export type Brand = Read<typeof BRAND>;
 
 /** Fields that most objects of other services have, too. */
 const COMMON = ['id', 'name', 'description'];
 const SHAPES: readonly (readonly [name: string, Shape])[] = Object.entries(BRAND);
 
-/** Returns why an object is no brand, or null. It needs two specified fields, one not in COMMON. */
+/** Returns why an object is no brand, or null. A brand has two known fields, one not in COMMON. */
 export function whyNoBrand(object: object): string | null {
   let fields = 0;
   let isUncommon = false;

@@ -23,7 +23,7 @@ import type { SendResult } from './send.js';
 type Evidence = 'own' | 'object' | 'none';
 
 export type Meaning =
-  /** `body` is the JSON as it came; `text` and `brand` are made from it once for all. */
+  /** `body`: the JSON as it came; `text` and `brand` save others from parsing it again. */
   | { readonly type: 'matched'; readonly body: Buffer; readonly text: string; readonly brand: Brand }
   | {
       readonly type: 'not_found';
@@ -38,9 +38,9 @@ export type Meaning =
       readonly evidence: Evidence;
       readonly isNoBrand?: true;
     }
-  /** Perhaps billed, and unusable: worth one more request. `evidence`: not from the service. */
+  /** Unusable, perhaps billed: one more request may help. `evidence`: not from the service. */
   | { readonly type: 'unusable'; readonly reason: string; readonly evidence?: 'none' }
-  /** Not billed, and may pass: 5xx, or nothing left this machine (`unsent` says why). */
+  /** A fault that may pass, not billed: 5xx, or nothing was sent (`unsent` says why). */
   | {
       readonly type: 'unavailable';
       readonly reason: string;
@@ -163,14 +163,14 @@ function readBrand(result: Answered): Meaning {
   const text = body.toString('utf8');
   const brand = parseObject(text);
   if (brand === null) {
-    // An empty body, or one that begins like a brand, may come from the service, cut short.
+    // An empty body, or one that begins with `{`, may be a cut answer of the service.
     const isNotTheService =
       /^\s*[^\s{]/.test(body.toString('utf8', 0, 256)) && readError(result).evidence === 'none';
     return { ...unusable('not a JSON object'), ...(isNotTheService ? { evidence: 'none' } : {}) };
   }
   const lack = whyNoBrand(brand);
   if (lack === null) return { type: 'matched', body, text, brand };
-  // The service meant this answer: it would repeat and bill it.
+  // The service would send the same answer again, and bill it again.
   const reason = `the answer is not a brand, was billed (${lack})`;
   return { type: 'failed', reason, evidence: hasUsage(headers) ? 'own' : 'object', isNoBrand: true };
 }

@@ -34,7 +34,7 @@ export type SendResult =
       /** False if no byte of the request can have left, so that nothing was billed. */
       readonly wasSent: boolean;
       readonly reason: string;
-      /** The kind of fault, where more is known than the reason. */
+      /** Absent if the kind of fault is unknown. */
       readonly fault?: FaultKind;
     };
 
@@ -50,13 +50,13 @@ export interface HttpSendOptions {
   readonly maxBodyBytes?: number;
   /** Default: no proxy. */
   readonly network?: Network;
-  /** Sends in place of a pool of its own, and is not closed. */
+  /** Replaces the pool of connections; the caller closes it. */
   readonly dispatcher?: RequestDispatcher | undefined;
 }
 
 const NO_BYTES = Buffer.alloc(0);
 const STOPPED = 'stopped before the answer arrived';
-/** Most time that a request gets back after a standstill of this process. */
+/** Most extra time for a request after this process was suspended. */
 const GIVEN_BACK_MS = 1_000;
 
 export function createHttpSend(options: HttpSendOptions) {
@@ -115,7 +115,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   ) {
     const dueAt = performance.now() + timeoutMs;
     const giveUp = () => this.#abort(`no complete answer within ${timeoutMs} ms`);
-    // After a standstill, timers fire before the loop reads what has arrived.
+    // After a suspension, timers fire before the event loop reads what has arrived.
     this.#timer = setTimeout(() => {
       const lateMs = Math.min(performance.now() - dueAt, GIVEN_BACK_MS);
       this.#timer = setTimeout(() => {
@@ -129,7 +129,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     try {
       dispatcher.dispatch(options, this);
     } catch (error) {
-      // A dispatcher of the program; what it did before is unknown.
+      // A dispatcher of the program may have sent the request before it threw.
       this.#end(true, systemFault(error).words);
     }
   }
@@ -217,12 +217,12 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
     ((body[0] ?? 0) & 0x0f) === 8 ? inflateSync(body, options) : inflateRawSync(body, options),
 };
 
-/** No service encodes more often, and each decoding blocks the event loop. */
+/** Each decoding blocks the event loop, and no service encodes more often. */
 const MOST_ENCODINGS = 2;
 
 /**
- * Decodes a body by `Content-Encoding`, at most twice and up to `maxBytes`. Returns it unchanged
- * where it does not match the header, since its content shows whether it is usable.
+ * Decodes a body by `Content-Encoding`, at most twice and up to `maxBytes`. Returns a body that
+ * does not match the header unchanged, since its content shows whether it is usable.
  */
 export function decodeBody(
   body: Buffer,
