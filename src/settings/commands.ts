@@ -331,7 +331,7 @@ const TABLE = {
     summary: 'show each setting, its value and its origin; secrets are masked',
     examples: {
       config: 'settings from the environment and the config file',
-      'config --rate 50': 'the same with a flag of another command',
+      'config --rate 50': 'settings as they are with this flag of another command',
     },
   },
 } satisfies Record<string, Command>;

@@ -7,7 +7,7 @@ export class Refusal {
     readonly expected: string,
     readonly write: string,
     readonly nearest?: string,
-    /** Follows `write` if the setting's default is no example. */
+    /** Example to append to `write` if the setting's default cannot serve as one. */
     readonly example?: string,
   ) {}
 }
@@ -117,7 +117,7 @@ function boolean(seen: string, words: readonly [string, string]): boolean | Refu
   return new Refusal(words.join(' or '), words.join(' or '), nearest(seen, words));
 }
 
-/** A flag without a value, which has one in environment and file. */
+/** A switch: the flag has no value, but environment and file say `true` or `false`. */
 export const yesOrNo: ValueKind<boolean> & { readonly arity: 'switch' } = {
   ...oneText('', (seen) => boolean(seen, ['true', 'false'])),
   arity: 'switch',
@@ -183,7 +183,7 @@ export function listOf(placeholder: string, example: string): ValueKind<readonly
   return eachText('list', placeholder, (seen) => seen.trim() || refusal);
 }
 
-/** `KEY=VALUE` texts; their reader knows the keys. */
+/** `KEY=VALUE` texts; whoever reads the setting checks the keys. */
 export const keyValues = eachText('repeated', 'KEY=VALUE', (seen) =>
   /^[^=\s]+=\S+$/.test(seen)
     ? seen
@@ -206,7 +206,7 @@ export function isPositiveDecimal(decimalText: string): boolean {
   return /[1-9]/.test(decimalText);
 }
 
-/** Requests per second, up to three decimals; 0 lifts the pace. */
+/** Requests per second, up to three decimals; 0 for no limit. */
 export const ratePerSecond = oneText('N', (seen) =>
   /^\d{1,6}(\.\d{1,3})?$/.test(seen)
     ? Number(seen)

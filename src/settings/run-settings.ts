@@ -222,7 +222,7 @@ export const RUN_SETTINGS = {
     'reuse stored brands that are younger than this',
   ),
   maxAgeMissingMs: spending('--max-age-missing', duration('0s', '30d'), '1d').describe(
-    'the same for stored "not found" answers',
+    'reuse stored "not found" answers that are younger than this',
   ),
   refresh: spending('--refresh', yesOrNo).describe(
     'buy every answer again, but only once even if the run is restarted',
@@ -240,14 +240,14 @@ export const RUN_SETTINGS = {
     note: 'by the name of the output, otherwise same as the input',
   }),
   fields: output('--fields', listOf('LIST', 'name,company.location.region,links.twitter')).describe(
-    'fields of the brand to add as columns, by path; none; +path for an unknown one',
+    'fields of the brand to add as columns, by path; none for no columns; +path for an unknown field',
     { mainOf: ['run'], note: 'the standard columns' },
   ),
   fill: output('--fill', fillRequests, '').describe(
     'fill blank cells of your column with a field of the brand',
     { mainOf: ['run'], note: 'none' },
   ),
-  fillOver: output('--fill-over', fillRequests, '').describe('the same, also where the cell is not blank', {
+  fillOver: output('--fill-over', fillRequests, '').describe('fill as --fill does, even over other values', {
     note: 'none',
   }),
   sort: output('--sort', choice(['quality', 'none']), 'quality').describe(
@@ -279,7 +279,7 @@ export const RUN_SETTINGS = {
     note: '<name>.report.json',
   }),
   errorsInclude: output('--errors-include', someOf(['not_found']), '').describe(
-    'also write these rows to the errors file: not_found, which the service does not know',
+    'further rows to write to the errors file: not_found, which the service does not know',
   ),
   minQuality: output('--min-quality', scoreValue).describe(
     'mark brands with a lower quality score in brand_error, and write their rows to the errors file too',
