@@ -1,4 +1,4 @@
-/** Metrics of a process, and of a run as a file. Dashboards rely on names; nothing is secret. */
+/** Metrics of a process, and of a run as a file. Names stay, because dashboards rely on them. */
 import { readFile } from 'node:fs/promises';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -140,7 +140,7 @@ export interface MetricsServerOptions extends Pick<ListenAddress, 'host' | 'port
 export function serveMetrics(options: MetricsServerOptions): Promise<HttpListener> {
   const { host, port, metrics, askEngine, stop } = options;
   let asking: Promise<boolean> | null = null;
-  /** Asks the engine once at a time for all probes; returns null if this process is ready. */
+  /** Returns why this process is not ready, or null. Probes of one moment share one look. */
   const whyNotReady = async () => {
     if (stop.aborted) return 'stopping';
     asking ??= succeeds(askEngine()).finally(() => {
@@ -174,7 +174,7 @@ export function serveMetrics(options: MetricsServerOptions): Promise<HttpListene
 }
 
 export interface EndedRun {
-  /** As the command names it, which tells the files of several jobs apart. */
+  /** As the command names it: the label that tells several jobs apart. */
   readonly input: string;
   readonly exitCode: number;
   /** Milliseconds since 1970. */
@@ -185,7 +185,7 @@ export interface EndedRun {
 
 const LAST_COMPLETE = 'brand_enrich_run_last_complete_timestamp_seconds';
 
-/** Returns only our metrics: the textfile collector refuses its own. `lastComplete`: in seconds. */
+/** Returns only our metrics, as others clash with node_exporter's. `lastComplete`: in seconds. */
 export function metricsText(ended: EndedRun, lastComplete: number | null): Promise<string> {
   const { input, exitCode, endedAt, report } = ended;
   const registry = new Registry();

@@ -94,7 +94,7 @@ export async function openStateFolder(settings: Settings, releasers: Releasers):
   return settings.sample ? (await import('./sample.js')).openSampleState(releasers) : settings.state;
 }
 
-/** Opens state folder and notifier, before anything whose failure is to be notified. */
+/** Opens state folder and notifier: first, so that people are notified of later failures. */
 export async function openState(
   settings: Settings,
   { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
@@ -164,7 +164,7 @@ export function openLookupWorker(
   return createLookupWorker({ ...rest, ...service, ...terms, clock: systemClock, listener });
 }
 
-/** A folder that is moved away and back within one look is not lost. */
+/** Time between looks. Two in a row must find the engine lost: a folder may move and come back. */
 const LOOK_MS = 5_000;
 
 /** Returns a `stop` that a lost engine aborts, too, because it never works again. */

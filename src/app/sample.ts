@@ -33,8 +33,8 @@ const START = 'brand-enrich-sample-';
 const FOLDER_NAME = new RegExp(`^${START}(\\d+)-[A-Za-z0-9]{6}$`);
 
 /**
- * Returns a private folder until `releasers` run: the user's own, whose database forgets all, or a
- * new one while another process uses that. Removes folders of killed processes.
+ * Returns a private folder until `releasers` run: the user's own, whose database starts empty, or a
+ * temporary one while another process uses that. Removes folders of killed processes.
  */
 export async function openSampleState(releasers: Releasers): Promise<string> {
   await removeLeftovers(tmpdir(), FOLDER_NAME, 'isDirectory');
@@ -53,7 +53,7 @@ export async function openSampleState(releasers: Releasers): Promise<string> {
   return own;
 }
 
-/** Throws without a TMPDIR, if others can use the folder, or while another process has it. */
+/** Locks the folder. Throws if it cannot be made, others can use it, or another process has it. */
 async function lockOwn(folder: string) {
   await mkdir(folder, 0o700).catch(() => undefined);
   const facts = await lstat(folder);
