@@ -80,7 +80,7 @@ const id = z.string().regex(/^id[A-Za-z0-9_-]+$/, 'must be id_ followed by lette
 const HEX = /^#([0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$/i;
 
 const VALUES = { string: z.string(), number: z.number(), boolean: z.boolean(), unknown: z.unknown() };
-/** Fields that must have more than the type of the specification. */
+/** Fields with more rules than their type in the specification. */
 const STRICTER: Readonly<Record<string, z.ZodType>> = {
   hex: z.string().regex(HEX, 'must look like #1a2b3c'),
   isin: z.array(isin).nullish(),
@@ -129,7 +129,7 @@ const catalogueRecord = z
     error: 'must be true for an adult brand and false for any other',
   });
 
-/** Reads a line, or returns its wrong field and the problem. `body` is a view of `bytes`. */
+/** Reads a line; returns field and problem of a bad one. `body` is a view of `bytes`. */
 export function readCatalogueLine(bytes: Buffer): Omit<IndexedBrand, 'line'> | string {
   if (!isUtf8(bytes)) return 'is not UTF-8';
   const text = bytes.toString('utf8');

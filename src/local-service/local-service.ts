@@ -75,7 +75,7 @@ export class LocalService implements Service {
     return isFree ? answer : this.#recorded(answer);
   }
 
-  /** Writes the statements of past months, for a service without requests. */
+  /** Writes the statements of past months, even if no request arrives. */
   closeMonths(): void {
     this.#meter.closeMonths();
   }
@@ -102,7 +102,7 @@ export class LocalService implements Service {
     return { [QUOTA_HEADER]: String(account.quota), [USAGE_HEADER]: String(this.#meter.usage(account)) };
   }
 
-  /** Waits until the request is on record. If the disk fails, it is billed nevertheless. */
+  /** Waits until the request is on record; if the disk fails, the request is billed anyway. */
   async #recorded(response: ServiceResponse): Promise<ServiceResponse> {
     const { log } = this.options;
     try {
@@ -112,7 +112,7 @@ export class LocalService implements Service {
       this.#isMemoryOnly = false;
     } catch (error) {
       if (!this.#isMemoryOnly) {
-        const consequence = 'it is counted in memory until then, and lost if this process is killed';
+        const consequence = 'it is counted in memory, and lost if this process is killed';
         log.error({ error: systemWords(error) }, `usage cannot be recorded: ${consequence}`);
       }
       this.#isMemoryOnly = true;
