@@ -1,4 +1,4 @@
-/** What one lookup needs, reports and results in. */
+/** The types of one lookup: its context and signals, its reports, its result. */
 import type { Brand } from '../brand-api/brand.js';
 import type { Client } from '../brand-api/client.js';
 import type { Clock } from '../core/clock.js';
@@ -40,7 +40,7 @@ export interface AskContext {
   readonly addressTrust: AddressTrust;
   readonly refusals: RefusalSeries;
   readonly clock: Clock;
-  /** Why a run may ask for nothing more, if so. */
+  /** Returns why a run must not ask any more; undefined if it may. */
   readonly halts: { get(run: string): RunHalt | undefined };
   readonly listener?: Pick<WorkerListener, 'onAnswer' | 'onBilled'> | undefined;
   /** Called for each request. `cutOff`: the stop ended it, and it may have been billed. */
@@ -62,6 +62,7 @@ export interface AskContext {
 }
 
 /**
+ * The result of a lookup, with its requests.
  *   again      not answered and not billed, or claimed by another worker: the job asks again later
  *   failed     this run does not ask again; the next one may, if it is deferred
  *   halted     the whole run must stop asking
@@ -105,15 +106,15 @@ export interface LookupUnderWay {
   readonly key: string;
   readonly identifier: Identifier;
   readonly signals: AskSignals;
-  /** Leaves the gate as soon as only the answer is to be recorded. */
+  /** Frees the place in the gate; called when only the answer is left to be recorded. */
   readonly leaveGate: () => void;
-  /** Its number among all lookups of this process. */
+  /** Number of this lookup among all of this process. */
   readonly place: number;
   requests: number;
   billed: number;
   /** Requests since the last refusal for pace or quota. */
   tries: number;
-  /** Its name by `ownOf`, if the identifier is the service's own domain. */
+  /** Name by `ownOf` if the identifier is the service's own domain. */
   readonly own: string | undefined;
   /** The fault of an unusable answer that may have been billed. */
   unusable: string | null;

@@ -1,7 +1,7 @@
 /**
- * One chunk through claim, permit, lookup and record. It waits for permits and answers alone: the
- * rest comes back as a shorter chunk and a wait. A chunk may run twice, even at the same time:
- * claims keep it from paying twice, and reports to the run's store may be repeated.
+ * One chunk through claim, permit, lookup and record. It waits only for permits and answers: what
+ * has to wait longer comes back as a shorter chunk to park. A chunk may run twice, even at the same
+ * time: claims keep it from paying twice, and reports to the run's store may be repeated.
  */
 import { RETRY_AFTER_AT_MOST_MS } from '../brand-api/protocol.js';
 import { parseIdentifierText } from '../core/identifier.js';
@@ -79,7 +79,7 @@ export async function resolveChunk(
   }
   const failures = failuresOf(data, asked, keyOf);
   if (failures.length > 0) await context.engine.runs.fail(run.id, failures);
-  // A repeated chunk finds answers that its first time has counted.
+  // A repeated chunk finds answers that its first worker has counted.
   if (!isRepeat) tally.add('stored', chunk.identifiers.length - asked.length);
   await tally.flush();
   if (asked.some(([, { result }]) => result.type === 'halted' || result.type === 'revoked')) {
@@ -95,7 +95,7 @@ async function withoutFailed(engine: Engine, data: ChunkData, keyOf: OutcomeKeyO
   return { ...data, identifiers: data.identifiers.filter((_text, at) => failures[at] === null) };
 }
 
-/** Returns the results, without fresh answers. Throws only when no lookup is under way. */
+/** Returns the results, without fresh answers. Throws only after all its lookups have ended. */
 async function claimAndAsk(
   context: ChunkContext,
   run: RunRecord,
@@ -142,14 +142,14 @@ async function claimAndAsk(
   return texts.flatMap((text, at) => (results[at] === undefined ? [] : [[text, results[at]]]));
 }
 
-/** Resolves with the way out once a place is free: waiting tasks would outlive the young heap. */
+/** Waits for a place, which the result frees. Queued tasks would outlive the young heap. */
 function enterGate(limit: ChunkContext['limit']): Promise<() => void> {
   return new Promise((enter) => {
     void limit(() => new Promise<void>((leave) => enter(leave)));
   });
 }
 
-/** Ends a chunk without a rest, or one that no run waits for. */
+/** Ends a chunk with nothing left to look up, or one that no run waits for. */
 export async function finishChunk(engine: Engine, data: ChunkData): Promise<ChunkResult> {
   await engine.runs.finishChunk(data.run, data.chunk);
   return { type: 'finished' };
@@ -170,15 +170,14 @@ export function failuresOf(data: ChunkData, asked: AskedTexts, keyOf: OutcomeKey
   });
 }
 
-/** Returns an identifier's wait, at most that of its parking: the clock may have been set back. */
+/** Returns an identifier's wait; no longer than when it was parked, if the clock was set back. */
 export function dueInMs({ due, parkedAt }: Partial<ChunkData>, text: string, now: number): number {
   const at = due?.[text];
   if (at === undefined) return 0;
-  // No wait exceeds the longest Retry-After that is believed.
   return Math.min(at - now, parkedAt === undefined ? RETRY_AFTER_AT_MOST_MS : at - parkedAt);
 }
 
-/** Returns the chunk to park and the wait for its first identifier; null without a rest. */
+/** Returns the chunk to park and the wait for its first identifier; null if nothing is left. */
 export function whatIsLeft(data: ChunkData, asked: AskedTexts, now: number) {
   const identifiers: string[] = [];
   const attempts: Record<string, number> = {};
