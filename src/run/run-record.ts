@@ -92,7 +92,7 @@ export async function endIfFails<T>(
   } catch (error) {
     await engine.runs
       .end(id, stopOfError(error, stop))
-      .catch((err) => log.warn({ err }, 'the end of the run did not reach the engine'));
+      .catch((err) => log.warn({ err }, 'the engine could not store that the run has ended'));
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import { planFills } from './fill.js';
 import { namesOfRun } from './output-names.js';
 import type { OutputPlan } from './output-plan.js';
 
-/** `path`: of the input, `-` for standard input. Throws what `namesOfRun`, `planFills` throw. */
+/** Returns plan and names. `path`: of the input. Throws as `namesOfRun` and `planFills` do. */
 export function planOutput(path: string, shape: TableShape, scan: Scan, settings: Settings) {
   const { format, names } = namesOfRun(path, shape, settings);
   const plan: OutputPlan = {
