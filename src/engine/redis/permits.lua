@@ -1,6 +1,6 @@
 --- @include "reading.lua"
--- Caches of permits, caps, unusable answers and claims: read in batches, and (not claims) written
--- at the end of a script. Closing a permit moves it from held to sent, or gives it back.
+-- Caches of permits, caps, unusable answers and claims. A script reads them in batches, and writes
+-- all but claims at its end. Closing a permit moves it from held to sent, or gives it back.
 local permits, claims, caps, unusable, billed = {}, {}, {}, {}, {}
 local closed, granted, touchedCaps, touchedUnusable = {}, {}, {}, {}
 
@@ -163,8 +163,8 @@ end
 
 -- Books for good which closed requests are overage: beyond the quota by their own header, or by the
 -- count of their period. Caps also count requests that may be overage in either of two periods.
--- before: the snapshot after closing and before the reading. isProbeWithin: a request beyond the
--- limit brought a usage below the quota.
+-- before: the snapshot after closing and before the reading. isProbeWithin: the answer to a request
+-- beyond the limit showed a usage below the quota.
 local function bookOverage(account, quota, before, isProbeWithin)
   local at = isLater(account.period, before.period) and before or snapshotOf(account)
   for _, each in ipairs(billed) do at[each.period] = at[each.period] - 1 end
