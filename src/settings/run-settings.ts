@@ -240,7 +240,7 @@ export const RUN_SETTINGS = {
     note: 'by the name of the output, otherwise same as the input',
   }),
   fields: output('--fields', listOf('LIST', 'name,company.location.region,links.twitter')).describe(
-    'fields of the brand to add as columns, by path; none for no columns; +path for an unknown field',
+    'fields of the brand to add as columns, by path; or none; +path for an unknown one',
     { mainOf: ['run'], note: 'the standard columns' },
   ),
   fill: output('--fill', fillRequests, '').describe(
@@ -279,7 +279,7 @@ export const RUN_SETTINGS = {
     note: '<name>.report.json',
   }),
   errorsInclude: output('--errors-include', someOf(['not_found']), '').describe(
-    'further rows to write to the errors file: not_found, which the service does not know',
+    'further rows for the errors file: not_found, which the service does not know',
   ),
   minQuality: output('--min-quality', scoreValue).describe(
     'mark brands with a lower quality score in brand_error, and write their rows to the errors file too',
