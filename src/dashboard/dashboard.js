@@ -1,6 +1,6 @@
-/** Of every page that is open for long: renews it, keeps the focus, sends files, says what a start costs. */
+/** Script of the pages: renews them, keeps the focus, sends files, and shows what a start costs. */
 
-/** Seconds; NaN: the page stays as it is. Without a script it reloads as a whole. */
+/** Seconds between renewals; NaN for pages that never change. Without scripts pages reload. */
 const RENEWED_EVERY = Number(document.querySelector('meta[name=renew]')?.content);
 let renewedAt = Date.now();
 let isAsking = false;
@@ -37,7 +37,7 @@ const controlsIn = (place) => [
   ...(place?.querySelectorAll('a, button, input:not([type=hidden]), summary, [tabindex]') ?? []),
 ];
 
-// The same for a control before and after.
+// Returns a text that identifies a control, also after the page was renewed.
 function nameOf(control) {
   const form = control.closest('form');
   return [
@@ -51,7 +51,7 @@ function nameOf(control) {
   ].join('|');
 }
 
-// Whether a button is held down, or a field filled in: its part stays until it is sent or emptied.
+// True while a button is held down or a field filled in: then its part of the page is not renewed.
 function isInUse(place) {
   const fields = [...place.querySelectorAll('input:not([type=hidden])')];
   return (
@@ -88,11 +88,11 @@ if (RENEWED_EVERY > 0) {
   setInterval(renew, RENEWED_EVERY * 1000);
 }
 
-// What is pressed may load a page: the focus comes back to it, else to what took its place, else to
-// where the address leads, or to what the page is about.
+// A pressed control may load a page. The focus then returns to the control, else to what took its
+// place, else to the target of the address, else to the heading.
 const PRESSED = 'brand-enrich-pressed';
 
-// Of an item in a list: what it is about.
+// Returns the name of the run or file whose list item contains a control.
 const itemOf = (control) => control?.closest('li')?.querySelector('.run-name')?.textContent;
 
 function remember(control) {
@@ -104,7 +104,7 @@ function remember(control) {
 document.addEventListener('submit', ({ target, submitter }) =>
   remember(submitter ?? target.querySelector('button') ?? target),
 );
-// A link to another view of the same page, such as another column of the file.
+// Links to another view of the same page, such as another column of the file.
 document.addEventListener('click', ({ target }) => {
   const link = target.closest('a[href]');
   if (link?.pathname === location.pathname && link.hash === '') remember(link);
@@ -121,18 +121,18 @@ function returnFocus() {
   const next = near.find((each) => item !== undefined && each.matches('button') && itemOf(each) === item);
   const control = all.find((each) => nameOf(each) === name) ?? next ?? near[0];
   if (control) return control.focus();
-  // A page may have given the focus to a button of its own.
+  // The page itself may have focused one of its buttons.
   if (document.activeElement !== document.body) return;
   const place = document.getElementById(location.hash.slice(1)) ?? document.querySelector('h1');
   place.tabIndex = -1;
   place.focus({ preventScroll: true });
 }
 
-// Browsers go to the fragment of an address until then.
+// Waits for `load`, because browsers go to the fragment of the address before it.
 if (document.readyState === 'complete') returnFocus();
 else addEventListener('load', returnFocus);
 
-// What the last action did has been read by then, and is old: a trial that it began may be over.
+// How long the result of an action is shown: later it may be wrong, for example after a trial.
 const SAID_MS = 15_000;
 setTimeout(() => document.querySelector('.banner[role=status]')?.remove(), SAID_MS);
 
@@ -141,7 +141,7 @@ if (upload) offerUpload(upload);
 const words = document.querySelector('.start output');
 if (words) sayCost(words, document.getElementById('plan-form'));
 
-/** Sends files that were chosen, or dropped anywhere on the page; of one, opens its plan. */
+/** Sends files that a person chose or dropped on the page. Opens the plan of a single file. */
 function offerUpload(form) {
   const headers = { 'x-form-token': document.querySelector('meta[name=form-token]').content };
   const [input, bar] = ['input[type=file]', 'progress'].map((each) => form.querySelector(each));
@@ -157,7 +157,7 @@ function offerUpload(form) {
     fault.hidden = !isFault;
   }
 
-  // fetch reports no progress.
+  // XMLHttpRequest, because `fetch` reports no progress.
   const transfer = (file, query) =>
     new Promise((resolve, reject) => {
       const request = new XMLHttpRequest();
@@ -174,11 +174,11 @@ function offerUpload(form) {
       request.send(file);
     });
 
-  /** The path of its plan. Throws; `isLast`: the next file would not arrive either. */
+  /** Returns the path of the plan. Errors have `isLast` if further files would fail, too. */
   async function sendOne(file) {
     const query = `?${new URLSearchParams({ name: file.name, inbox: form.elements.inbox.value })}`;
     const last = (text) => Object.assign(new Error(text), { isLast: true });
-    // Asked first, because browsers do not read an answer while they send.
+    // Checked before sending, because browsers do not read an answer while they send.
     const asked = fetch(`/uploads/check${query}&size=${file.size}`, { method: 'POST', headers });
     const answer = await asked.catch(() => {
       throw last(LOST);
@@ -237,11 +237,11 @@ function offerUpload(form) {
   });
 }
 
-/** Says beside "Start" what it costs at most by the fields as they are now. */
+/** Shows beside "Start" what it costs at most, by the current values of the fields. */
 function sayCost(words, form) {
   const planned = words.textContent;
   const most = Number(words.dataset.most);
-  // Fields outside of the form leave the reading as it is.
+  // Only fields of the form change how the file is read.
   const fields = [...form.querySelectorAll('select, input')];
   const readingNow = () => JSON.stringify(fields.map(({ value, checked }) => [value, checked]));
   const read = readingNow();
@@ -257,6 +257,6 @@ function sayCost(words, form) {
   };
 
   document.addEventListener('input', say);
-  // A browser that comes back to the page fills its fields again.
+  // A browser that returns to the page restores the values of its fields.
   addEventListener('pageshow', say);
 }

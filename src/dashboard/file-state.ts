@@ -5,9 +5,9 @@ import { type JudgedRun, partsOf, type RunState } from '../run/facts/judge-runs.
 import type { Mark } from '../run/report/kit/parts.js';
 
 /**
- * `draft`: it is not started. `queued`: it waits only for its turn. `reading`: its run has not
- * begun. `starting`: that has sent nothing yet. `tried`: it waits for a person's word on its first
- * answers. `failed`: cancelled ones are not.
+ * `draft`: not started. `queued`: waits only for its turn. `reading`: its run has not begun.
+ * `starting`: its run has sent nothing yet. `tried`: a person must approve its first answers.
+ * `failed`: not by a cancel.
  */
 export type FileState =
   | RunState
@@ -37,7 +37,7 @@ export const MARKS: Readonly<Record<FileState, Mark>> = {
   unknown: ['Unknown', 'warn'],
 };
 
-/** Judges by the record first: the run ends before its file moves. `isPaused`: by a person. */
+/** Judges by place, then by run, as a run ends before its file moves. `isPaused`: by a person. */
 export function judgeFile(
   file: Pick<FoundFile, 'place' | 'waitsFor'> & { readonly reason: { readonly code?: string | undefined } },
   run: JudgedRun | null,
@@ -56,7 +56,7 @@ export function judgeFile(
       return file.waitsFor === 'tried' ? 'tried' : 'waiting';
     case 'processing':
       if (run === null) return isPaused ? 'paused' : 'reading';
-      // At its own cap it moves to the files that wait in a moment, and its results with it.
+      // A file at its own cap is about to move to `waiting/`, together with its results.
       return run.why?.type === 'held' && run.why.hold === 'capped' ? 'running' : judgeRun(run);
   }
 }

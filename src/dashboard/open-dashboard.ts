@@ -35,21 +35,21 @@ export interface DashboardContext {
   readonly engine: Engine;
   /** Where this machine's schedules are defined. */
   readonly stateFolder: string;
-  /** Account and queue that are shown; null where the settings do not name them. */
+  /** The account and queue to show; null if the settings do not name them. */
   readonly names: AccountNames | null;
   /** The watched folders, absolute: their files in `waiting/` are shown. */
   readonly inboxes: readonly string[];
   /** Files that people send for one of these folders. */
   readonly uploads: UploadParts;
   readonly caps: FileCaps;
-  /** For the check of the account that a person may order. Default: workers are elsewhere. */
+  /** Checks the account when a person orders it. Default: workers are elsewhere. */
   readonly asker?: AccountAsker | null;
-  /** Why the service is taken to be unavailable; null while it answers. Default: never known. */
+  /** Returns why the service is unavailable; null while it answers. Default: never known. */
   readonly outage?: () => string | null;
   readonly log: Log;
   /** Prints a sign-in link, never in the log; null if the caller shows the link. */
   readonly stderr: NodeJS.WritableStream | null;
-  /** The page says that the process is stopping. */
+  /** Once aborted, the page says that the process is stopping. */
   readonly stop: AbortSignal;
   readonly releasers: Releasers;
 }
@@ -58,8 +58,8 @@ const CLOSE_MS = 1_000;
 
 /**
  * Serves the dashboard until `releasers` run; null with `--no-dashboard`. `signInUrl` is a secret,
- * null where the settings name the password. Throws `ConfigError` when others could reach it
- * without one, `RunError` when it has no port.
+ * null if the settings name a password. Throws `ConfigError` if others could reach the dashboard
+ * without a password, `RunError` if it has no port.
  */
 export async function openDashboard(context: DashboardContext) {
   const { settings, engine, stateFolder, names, inboxes, uploads, caps, log, stderr, stop, releasers } =
@@ -134,7 +134,7 @@ export async function openDashboard(context: DashboardContext) {
   releasers.push(() => server.close());
   const url = `${settings.dashboardUrl ?? server.url}/`;
   const signInUrl = given === null ? `${url}?token=${password}` : null;
-  // Not in the log: a log is kept and passed on, and this opens the dashboard.
+  // The link opens the dashboard, so it is not logged: logs are kept and passed on.
   if (signInUrl !== null) {
     if (stderr !== null) printText(stderr, `dashboard: ${signInUrl}\n`);
   } else {
@@ -151,12 +151,12 @@ export interface DashboardServerOptions extends GateOptions {
   /** Adds further pages. Default: none. */
   readonly addPages?: (app: GatedApp) => void;
   readonly actions: readonly Action[];
-  /** Is called before and after each action: it and the page after it see the newest data. */
+  /** Called before and after each action, so that action and page see the newest data. */
   readonly onAction?: () => void;
   readonly onError: (error: Error) => void;
 }
 
-/** Throws `RunError` when the server cannot listen there. */
+/** Serves the pages. Throws `RunError` if the server cannot listen. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
   const { host, port, look, actions, onAction = () => undefined, log, onError } = options;
   const app = createGate(options);
