@@ -35,7 +35,7 @@ export function findCandidates(table: MeasuredTable, kind: IdentifierKind | null
   const all = filled.flatMap((column) => [...checked(table, column, kind), ...symbols(table, column)]);
   const candidates = ofKind(all, kind);
   const [only, ...others] = table.columns;
-  // A kind settles a table of one column.
+  // If the user names the kind, a single column needs no evidence.
   if (candidates.length > 0 || kind === null || only === undefined || others.length > 0) return candidates;
   return [{ column: only, kind, family: 'web', evidence: { alone: 1 }, fitting: [] }];
 }
@@ -82,7 +82,7 @@ function checked({ columns }: MeasuredTable, column: MeasuredColumn, asked: Iden
   if (mails.length > webs.length) {
     const own = mails.flatMap(({ web }) => web?.site ?? []);
     const free = share(mails.length - own.length, mails.length);
-    // A single column of addresses needs no name; among free mail a name proves less.
+    // A single column of addresses needs no header; with free mail a header proves less.
     const bare = alone * shareOf(mails, ({ text }) => !text.includes(' '));
     const head = Math.max(header.mail, header.web, bare) * Math.min(1, 2 * (1 - free));
     add('mail', 'domain', mails, { few: fewness(own), free, head, neg });
@@ -90,7 +90,7 @@ function checked({ columns }: MeasuredTable, column: MeasuredColumn, asked: Iden
   }
   const sites = webs.map(({ web }) => web?.site ?? '');
   const once = new Set(sites.filter((site) => sites.indexOf(site) === sites.lastIndexOf(site)));
-  // A site that hosts others may be in a list for itself, but only once.
+  // A host of other sites, such as github.com, may itself be a customer, but then only once.
   const isOfHost = ({ web }: CellReading) =>
     web?.isShared === true && (web.depth > 0 || !once.has(web.site ?? ''));
   const deep = shareOf(webs, ({ web }) => web?.depth === 2);
@@ -103,9 +103,9 @@ function checked({ columns }: MeasuredTable, column: MeasuredColumn, asked: Iden
   return candidates;
 }
 
-/** The worth of a name that leaves no doubt about its column. */
+/** Score of a header that leaves no doubt about its column. */
 export const PLAIN = 0.8;
-/** From this many pages on, with fewer sites per page, they are of a directory or a job board. */
+/** With this many pages, and fewer sites per page, a column is of a directory or a job board. */
 const LEAST_PAGES = 8;
 const PAGES_PER_SITE = 0.25;
 
@@ -128,7 +128,7 @@ export function isListed(text: string): boolean {
 const NUMBER_LIKE = /\d{4}|^\d+$|:\d|^[A-Z]?-?\d[\d.,-]*$|^\d{1,2}-[A-Z]{3}-\d|_/i;
 /** A word, or a value for yes and no. */
 const WORD = /^(?:[a-z]{3,}|[Tt]rue|TRUE|[Ff]alse|FALSE|[Yy]es|YES|[Nn]o|NO|[YyNn])$/;
-/** Codes of Asian exchanges, if all have one length and nearly all differ, or the name is plain. */
+/** Codes of Asian exchanges, if of one length and nearly all differ, or under a plain header. */
 const ASIAN_CODE = /^\d{3,5}[\dA-Z]$/;
 const MOSTLY = 0.9;
 
@@ -150,7 +150,7 @@ function symbols({ columns, context, coins }: MeasuredTable, column: MeasuredCol
   const isKnown = knownTraded >= 0.1 || of((text) => /USD[TC]$/i.test(text)) > MOSTLY;
   const markets = !isKnown ? 0 : share(traded.length, texts.length);
   const known = knownAmong(markets > 0.5 ? new Set(traded) : upper);
-  // The prices of one share have its symbol in all rows, under a plain name, and no other codes.
+  // A price history repeats one symbol in all rows, under a plain header, without other codes.
   const other = columns.find((each) => each.header.symbol > 0 && each !== column);
   const isHistory = header.symbol >= PLAIN && other === undefined;
   const futures = of((text) => /=[FX]$|^\^/.test(text));
