@@ -76,27 +76,6 @@ const CASES = ALLOWED.flatMap(([settings, allowed]) =>
 );
 
 onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
-  test('a quota of 100 buys exactly 100 of 300, and once raised the same command buys the other 200', async () => {
-    const scene = await createScene(engine, { quota: 100 }, domainList(300));
-    const { meter, options } = scene.service;
-
-    await ends(7, scene.run(['run', 'list.csv']));
-    expect(meter.billed).toBe(100);
-    const partial = await readRows(scene.path('list.enriched.partial.csv'));
-    expect(partial).toHaveLength(300);
-    expect(countStatuses(partial).deferred).toBe(200);
-    expect(await scene.files()).not.toContain('list.enriched.csv');
-
-    options.quota = 5_000;
-    await ends(0, scene.run(['run', 'list.csv']));
-    expectPaidOnce(meter, 300);
-    const files = await scene.files();
-    expect(files).toContain('list.enriched.csv');
-    expect(files).not.toContain('list.enriched.partial.csv');
-    expect(files).not.toContain('list.errors.csv');
-    expect(countStatuses(await readRows(scene.path('list.enriched.csv'))).deferred).toBeUndefined();
-  });
-
   test('the reports of several starts add up to the bill', async () => {
     const scene = await createScene(engine, { quota: 20, plan: 'paid', badShare: 0.3 }, domainList(200));
     const billed: number[] = [];

@@ -1,9 +1,9 @@
 /** Which rows of a file are looked up, and in which order, counted at the service. */
 import { expect, test } from 'vitest';
-import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
+import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
-import { ends, onEngines } from './commands.js';
+import { ends, expectPaidOnce, onEngines } from './commands.js';
 
 const COUNTRIES = `website,country\n${Array.from({ length: 60 }, (_, at) => `${domainAt(at)},${at % 3 === 0 ? 'DE' : 'FR'}\n`).join('')}`;
 
@@ -26,7 +26,7 @@ function boughtWorths({ service }: Scene): number[] {
 
 const best = (count: number) => Array.from({ length: count }, (_, at) => COUNT - 1 - at);
 
-onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
+onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
   test('a selection is bought once, goes on after a stop, and its other rows come back as skipped', async () => {
     const scene = await createScene(engine, {}, COUNTRIES);
     const command = ['run', 'list.csv', '--where', 'country=DE'];
@@ -76,17 +76,26 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     expect(scene.service.meter.billed).toBe(1);
   });
 
-  test('a quota of 100 buys the 100 most valuable of 400, and once raised the rest', async () => {
+  test('a quota of 100 buys exactly the 100 most valuable of 400, and once raised the same command buys the rest', async () => {
     const scene = await createScene(engine, { quota: 100 }, pricedList());
+    const { meter, options } = scene.service;
     const command = ['run', 'list.csv', '--priority', 'revenue'];
     await ends(7, scene.run(command), 'bought first: the highest "revenue"');
     expect(boughtWorths(scene)).toEqual(best(100));
+    expect(meter.billed).toBe(100);
+    const partial = await readRows(scene.path('list.enriched.partial.csv'));
+    expect([partial.length, countStatuses(partial).deferred]).toEqual([COUNT, COUNT - 100]);
+    expect(await scene.files()).not.toContain('list.enriched.csv');
 
-    scene.service.options.quota = 5_000;
+    options.quota = 5_000;
     await ends(0, scene.run(command));
-    expect(scene.service.meter.billed).toBe(COUNT);
+    expectPaidOnce(meter, COUNT);
+    const left = expect.stringMatching(/^list\.(enriched\.partial|errors)\.csv$/);
+    expect(await scene.files()).not.toContainEqual(left);
+    const rows = await readRows(scene.path('list.enriched.csv'));
+    expect(countStatuses(rows).deferred).toBeUndefined();
     // The order of the output does not change.
-    const scores = (await readRows(scene.path('list.enriched.csv')))
+    const scores = rows
       .filter((row) => row.brand_quality_score !== '')
       .map((row) => Number(row.brand_quality_score));
     expect(scores).toEqual([...scores].sort((a, b) => b - a));
