@@ -1,6 +1,6 @@
 /** Sending files to a served dashboard. */
 import { once } from 'node:events';
-import { chmod, lstat, mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -275,18 +275,6 @@ describe('a start', () => {
     );
   });
 
-  it('that was killed on its way leaves a draft with its id, which can be started', async () => {
-    const { drafts, upload, root } = await received(['export']);
-    const named = join(upload.folder, 'export.csv');
-    await writeFile(`${named}.json`, '{}');
-    await rename(upload.path, named);
-    const [left] = await drafts();
-    expect(left).toMatchObject({ id: upload.id, file: 'export.csv' });
-    if (left) await start(left, 'export.csv', {});
-    const record = { id: upload.id, file: 'export.csv' };
-    expect(await listWaiting(join(root, 'waiting'))).toMatchObject([{ record }]);
-  });
-
   it('happens once, however often the button is pressed', async () => {
     const { upload, root } = await received(['list.csv']);
     const press = () => start(upload, 'list.csv', {});
@@ -407,12 +395,23 @@ describe('on a full disk', () => {
     return { root, disk, drafts, served, press };
   }
 
-  it('a start says so, keeps the file, and works when there is space again', async ({ skip }) => {
+  it('a start and another upload are refused in words; what was sent can be discarded, or started when there is space again', async ({
+    skip,
+  }) => {
     const scene = await onTinyDisk();
     if (scene === null) return skip('this user may not mount a file system');
     const { root, disk, drafts, served, press } = scene;
-    expect((await send(served, 'list.csv', 'website\nacme.com\n')).status).toBe(201);
-    const [upload] = await drafts();
+    for (const name of ['list.csv', 'second.csv'])
+      expect((await send(served, name, 'website\nacme.com\n')).status).toBe(201);
+    const [second, upload] = await drafts();
+    disk.fill();
+    const refused = await send(served, 'other.csv', 'x'.repeat(50_000));
+    expect(refused.status).toBe(507);
+    expect(refused.text).toMatch(/cannot be stored now.*the disk is full.*then send it again/);
+    expect(await drafts()).toHaveLength(2);
+    expect(await press(`files/${second?.id}/discard`)).toContain('second.csv was discarded');
+    expect(await drafts()).toEqual([upload]);
+    // What the discarded file took is free.
     disk.fill();
     const said = await press(`files/${upload?.id}/start`);
     expect(said).toMatch(/the file stays where it is: the disk is full/i);
@@ -422,20 +421,6 @@ describe('on a full disk', () => {
     disk.free();
     expect(await press(`files/${upload?.id}/start`)).toContain('list.csv is started');
     expect(await readdir(join(root, 'waiting'))).toHaveLength(1);
-    expect(served.errors).toEqual([]);
-  });
-
-  it('a file that is sent is refused in words, and one that was sent can be discarded', async ({ skip }) => {
-    const scene = await onTinyDisk();
-    if (scene === null) return skip('this user may not mount a file system');
-    const { root, disk, drafts, served, press } = scene;
-    await send(served, 'list.csv', 'website\nacme.com\n');
-    disk.fill();
-    const answer = await send(served, 'other.csv', 'x'.repeat(50_000));
-    expect(answer.status).toBe(507);
-    expect(answer.text).toMatch(/cannot be stored now.*the disk is full.*then send it again/);
-    expect(await drafts()).toHaveLength(1);
-    expect(await press(`files/${(await drafts())[0]?.id}/discard`)).toContain('list.csv was discarded');
     expect(await readdir(join(root, DRAFTS_FOLDER))).toEqual([]);
     expect(served.errors).toEqual([]);
   });
