@@ -1,6 +1,6 @@
 /** Clocks of workers and engines that are off; `e2e/set-clock.test.ts` sets that of one run. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { ends } from '../e2e/commands.js';
+import { ends, stop } from '../e2e/commands.js';
 import { engineAt } from '../support/engines.js';
 import { createFakeTime, missingFakeTime } from '../support/fake-time.js';
 import { startPostgres } from '../support/postgres-server.js';
@@ -55,7 +55,6 @@ describe.skipIf(missing !== null)(`clocks${missing === null ? '' : ` (skipped: $
     options.jitterMs = 0;
     await expectComplete(scene, await runWithin(10 * LIMIT), IDENTIFIERS);
     expect(meter.mostBilledOnce()).toBe(1);
-    for (const worker of workers) worker.kill('SIGTERM');
-    for (const worker of workers) expect((await worker.done).code).toBe(0);
+    await Promise.all(workers.map(stop));
   });
 });

@@ -5,7 +5,7 @@ import { argsOf, type ComposeService, readCompose } from '../compose/compose-fil
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { redisEngine } from '../support/engines.js';
 import { domainList, type Scene } from '../support/scene.js';
-import { answeredIn, expectPaidOnce, LONG, onEngines } from './commands.js';
+import { answeredIn, expectPaidOnce, LONG, onEngines, stop } from './commands.js';
 
 const { services } = readCompose();
 const flagsOfRedis = (services.redis?.command ?? []).slice(1);
@@ -63,7 +63,6 @@ onEngines([redis], () => {
     for (const [name, rows] of Object.entries(outputs)) {
       expect(await answeredIn(resolve(scene.folder, `${name}.enriched.csv`)), name).toBe(rows);
     }
-    for (const process of [...workers, up]) process.kill('SIGTERM');
-    for (const process of [...workers, up]) expect((await process.done).code).toBe(0);
+    await Promise.all([...workers, up].map(stop));
   });
 });

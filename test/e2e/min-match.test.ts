@@ -6,7 +6,7 @@ import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../sup
 import { hasTerminal, startOnTerminal } from '../support/on-terminal.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene } from '../support/scene.js';
-import { ends, kill, LONG, onEngines } from './commands.js';
+import { ends, kill, LONG, onEngines, stop } from './commands.js';
 import { list, unknown } from './unknown-domains.js';
 
 const QUESTION = '0 of 50 found: is `website` the right column?';
@@ -85,8 +85,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
     const workers = [start(['worker']), start(['worker'])];
     const held = await run(['run', 'list.csv', '--no-worker']);
     expect([held.code, service.meter.billed], held.stderr).toEqual([7, 50]);
-    for (const worker of workers) worker.kill('SIGTERM');
-    await Promise.all(workers.map((worker) => worker.done));
+    await Promise.all(workers.map(stop));
 
     await write('killed.csv', list(unknown(300, 'killed')));
     const killed = start(['run', 'killed.csv', '--concurrency', '8']);

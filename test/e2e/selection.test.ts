@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
-import { ends, expectPaidOnce, onEngines } from './commands.js';
+import { ends, expectPaidOnce, onEngines, stop } from './commands.js';
 
 const COUNTRIES = `website,country\n${Array.from({ length: 60 }, (_, at) => `${domainAt(at)},${at % 3 === 0 ? 'DE' : 'FR'}\n`).join('')}`;
 
@@ -132,7 +132,6 @@ onEngines([inLongTests(redisEngine())], (engine) => {
     const workers = Array.from({ length: 3 }, () => scene.start(['worker']));
     await ends(7, scene.run(['run', 'list.csv', '--no-worker', '--priority', 'revenue']));
     expect(boughtWorths(scene)).toEqual(best(120));
-    for (const worker of workers) worker.kill('SIGTERM');
-    for (const worker of workers) expect((await worker.done).code).toBe(0);
+    await Promise.all(workers.map(stop));
   });
 });
