@@ -14,6 +14,7 @@ import { createFileFinder } from '../../src/jobs/find-files.js';
 import { openFolders } from '../../src/jobs/inbox-folders.js';
 import { derivedId, readRecord, writeRecord } from '../../src/jobs/job-folder.js';
 import type { UploadPlan, UploadPlans } from '../../src/jobs/plan-upload.js';
+import { putJob } from '../jobs/watcher-folders.js';
 import { NO_ORDERS } from '../support/no-orders.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { basic } from './asking.js';
@@ -233,9 +234,7 @@ it('until its run begins, the page of a file says where it is, and keeps its add
 
   const parked = { at: NOW, since: NOW, state: { why: 'again', capMark: null } } as const;
   const queued = join(waiting, FOLDER);
-  await mkdir(queued);
-  await writeFile(join(queued, 'list.csv'), 'x');
-  await writeRecord(queued, { ...record, parked });
+  await putJob(queued, { ...record, parked });
   await expectStarting('as soon as there is room');
 
   const own = join(processing, 'one', FOLDER);
@@ -273,15 +272,12 @@ it.each([
     },
   );
   const folder = join(scene.folders.waiting, 'list-2026-11-20T11-22-48Z');
-  await mkdir(folder);
-  await writeFile(join(folder, 'list.csv'), 'x');
   const parked = { at: NOW, since: NOW, state: { why: 'tried', capMark: null } } as const;
-  const ids = { id: trial.job, run: trial.id, file: 'list.csv' };
   const reason = {
     headline: 'These were tried first: look at them, then decide about the rest.',
     details: '',
   };
-  await writeRecord(folder, { ...ids, reason, parked });
+  await putJob(folder, { id: trial.job, run: trial.id, reason, parked });
   const { text } = await scene.get(`/files/${trial.job}`);
   expect(text).toContain('>Tried<');
   expect(text).toContain('then decide about the rest.');
@@ -292,10 +288,8 @@ it.each([
 it('a waiting file does not go on, now or later, while the engine does not answer', async () => {
   const folders = await openFolders(await temporaryFolder());
   const folder = join(folders.waiting, JOB);
-  await mkdir(folder);
-  await writeFile(join(folder, 'list.csv'), 'x');
   const parked = { at: NOW, since: NOW, state: { why: 'limit', capMark: '3' } } as const;
-  await writeRecord(folder, { id: 'j-0000000000000001', run: 'r-1', file: 'list.csv', reason: null, parked });
+  await putJob(folder, { id: 'j-0000000000000001', run: 'r-1', parked });
   let answer = (_: null): void => undefined;
   const silent = new Promise<null>((resolve) => {
     answer = resolve;
@@ -320,11 +314,8 @@ it.each([
   ['column-unknown', true],
 ])('a file that failed with %s can be tried again: %s', async (code, canBe) => {
   const { get, folders } = await served();
-  await mkdir(join(folders.failed, JOB));
-  await writeFile(join(folders.failed, JOB, 'list.csv'), '%PDF-1.7');
   const reason = { headline: 'It is a PDF document.', details: '', code };
-  const ids = { id: 'j-0000000000000001', run: null, file: 'list.csv', reason, parked: null };
-  await writeRecord(join(folders.failed, JOB), ids);
+  await putJob(join(folders.failed, JOB), { id: 'j-0000000000000001', reason }, '%PDF-1.7');
   const { text } = await get('/files/j-0000000000000001');
   expect(text).toContain('>Failed<');
   expect(text).toContain('It is a PDF document.');

@@ -1,5 +1,5 @@
 /** Run page and file page in a real browser: legible, without barriers, and used by keyboard. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fileActions } from '../../src/dashboard/file-actions.js';
@@ -10,7 +10,7 @@ import { runActions } from '../../src/dashboard/run-actions.js';
 import { packProfile } from '../../src/engine/stores/profile-codec.js';
 import { createFileFinder } from '../../src/jobs/find-files.js';
 import { openFolders } from '../../src/jobs/inbox-folders.js';
-import { writeRecord } from '../../src/jobs/job-folder.js';
+import { putJob } from '../jobs/watcher-folders.js';
 import { lookEverywhere } from '../support/accessibility.js';
 import { chromiumOfFile, hasChromium, NEEDS_CHROMIUM } from '../support/chromium.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -27,29 +27,25 @@ const BRAND = { packed: packProfile(Buffer.from(JSON.stringify(PROFILE))) };
 /** A dashboard with a paused run, one with files, and a failed file; `show` changes its data. */
 async function serve() {
   const { root, done, failed, processing, waiting } = await openFolders(await temporaryFolder());
-  /** Puts a file with its record into a folder of its own. */
-  const put = async (folder: string, file: string, parts: Partial<Parameters<typeof writeRecord>[1]>) => {
-    await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, file), 'x');
-    await writeRecord(folder, { id: 'j', run: null, file, reason: null, parked: null, ...parts });
-  };
   const parkedFor = (why: 'tried' | 'limit', capMark: string | null) => {
     return { parked: { at: NOW, since: NOW, state: { why, capMark } } };
   };
   const job = join(done, `${DONE}-2026-11-20T10-30-00Z`);
   const run = 'r-20261120-000002';
   const ofDone = 'j-00000000000000a4';
-  await put(job, `${DONE}.csv`, { id: ofDone, run });
+  await putJob(job, { file: `${DONE}.csv`, id: ofDone, run });
   const withJob = (all: DashboardData['runs']) =>
     all.map((each) => (each.id === run ? { ...each, job: ofDone } : each));
   for (const name of ['report.json', 'enriched.csv', 'report.html'])
     await writeFile(join(job, `${DONE}.${name}`), 'x');
   const reason = { headline: 'The column is missing.', details: 'What to do: name another.' };
-  await put(join(failed, FAILED), 'list.csv', { id: 'j-0000000000000001', reason });
-  await put(join(processing, 'one', 'new-2026-11-20T11-22-48Z'), 'new.csv', { id: 'j-00000000000000a1' });
-  const tried = { id: 'j-00000000000000a2', run: 'r-tried', ...parkedFor('tried', null) };
-  await put(join(waiting, 'tried-2026-11-20T11-22-49Z'), 'tried.csv', tried);
-  await put(join(waiting, CAPPED), 'capped.csv', { id: 'j-00000000000000a3', ...parkedFor('limit', '4') });
+  await putJob(join(failed, FAILED), { id: 'j-0000000000000001', reason });
+  const fresh = { file: 'new.csv', id: 'j-00000000000000a1' };
+  await putJob(join(processing, 'one', 'new-2026-11-20T11-22-48Z'), fresh);
+  const tried = { file: 'tried.csv', id: 'j-00000000000000a2', run: 'r-tried', ...parkedFor('tried', null) };
+  await putJob(join(waiting, 'tried-2026-11-20T11-22-49Z'), tried);
+  const capped = { file: 'capped.csv', id: 'j-00000000000000a3', ...parkedFor('limit', '4') };
+  await putJob(join(waiting, CAPPED), capped);
   const read = async () => ({ maxRequests: { own: '4', most: '100' }, maxCost: { own: null, most: null } });
   const caps = { ...NO_CAPS, read };
   const { runs, inboxes: places } = dashboardData();

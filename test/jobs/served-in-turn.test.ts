@@ -1,13 +1,13 @@
 /** Small files do not wait for big ones, shown by the order of requests at the service. */
-import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { utimes, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { listQueued } from '../../src/jobs/find-files.js';
-import { newJobId, writeRecord } from '../../src/jobs/job-folder.js';
 import { LONG, onEngines } from '../e2e/commands.js';
 import { type EngineUnderTest, embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { parquetOf } from '../support/hostile-files.js';
 import { domainList } from '../support/scene.js';
 import { createInboxScene } from './inbox-scene.js';
+import { putJob } from './watcher-folders.js';
 
 const BIG = 5_000;
 const SMALL = 20;
@@ -76,9 +76,7 @@ onEngines([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
     const { meter } = scene.service;
     for (const name of ['big', 'next']) {
       const job = scene.path(`processing/gone-1-abcdef/${name}`);
-      await mkdir(job, { recursive: true });
-      await writeRecord(job, { id: newJobId(), run: null, file: `${name}.csv`, reason: null, parked: null });
-      await writeFile(`${job}/${name}.csv`, domainList(BIG, name));
+      await putJob(job, { file: `${name}.csv` }, domainList(BIG, name));
     }
     const heartbeat = scene.path('processing/gone-1-abcdef/.heartbeat');
     await writeFile(heartbeat, '');

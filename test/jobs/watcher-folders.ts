@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lookAt } from '../../src/jobs/inbox-file.js';
 import { openFolders, type WatcherFolders } from '../../src/jobs/inbox-folders.js';
-import { arrive, claim } from '../../src/jobs/job-folder.js';
+import { arrive, claim, newJobId, writeRecord } from '../../src/jobs/job-folder.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 export const NOW = Date.UTC(2026, 0, 14, 9, 30, 5);
@@ -37,4 +37,16 @@ export async function arrivedJob(
   const folder = await arrive(folders, job, end, NOW);
   if (folder === null) throw new Error('not arrived');
   return { folder, id: job.record.id };
+}
+
+/** Makes the folder of a job with its file, `list.csv` unless the record names another. */
+export async function putJob(
+  folder: string,
+  parts: Partial<Parameters<typeof writeRecord>[1]> = {},
+  content = 'x',
+): Promise<void> {
+  const record = { id: newJobId(), run: null, file: 'list.csv', reason: null, parked: null, ...parts };
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, record.file), content);
+  await writeRecord(folder, record);
 }

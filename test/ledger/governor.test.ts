@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { CONFIRMED, createStage, granted, headers, outcomes, TIMEOUT_MS, UNCONFIRMED } from './governing.js';
 
+const RUN = { id: 'run', period: 'month', maxRate: null } as const;
+
 describe('asking', () => {
   test('asks for at most two hundred permits per exchange; the others follow at once', async () => {
     const { ledger, asked } = await createStage({ quota: 1_800 });
@@ -117,8 +119,7 @@ describe('giving up', () => {
 
   test('before asking rejects at once', async () => {
     const { clock, governor } = await createStage({ quota: 100 });
-    const run = { id: 'run', period: 'month', maxRate: null } as const;
-    const taken = governor.take(run, 'key', AbortSignal.abort(new Error('stopped')));
+    const taken = governor.take(RUN, 'key', AbortSignal.abort(new Error('stopped')));
     await expect(taken).rejects.toThrow('stopped');
     await clock.rest();
   });
@@ -208,8 +209,7 @@ describe('a look', () => {
     expect(account()).toMatchObject({ sent: 0, lookProven: true });
     governor.note(headers(0, 0));
     await clock.advance(20);
-    const run = { id: 'run', period: 'month', maxRate: null } as const;
-    const grants = ['one', 'two'].map((key) => governor.take(run, key, signal, own.own));
+    const grants = ['one', 'two'].map((key) => governor.take(RUN, key, signal, own.own));
     await clock.rest();
     const first = await grants[0];
     expect(first).toMatchObject({ type: 'granted', isFree: true });
@@ -234,10 +234,9 @@ test('lookups that ask again come before later ones', async () => {
   const { clock, ledger, governor } = await createStage({ quota: 100 });
   const release = ledger.hold();
   const never = new AbortController().signal;
-  const run = { id: 'run', period: 'month', maxRate: null } as const;
-  void governor.take(run, 'first', never, undefined, 1);
+  void governor.take(RUN, 'first', never, undefined, 1);
   await clock.rest();
-  for (const place of [7, 9, 3]) void governor.take(run, `key-${place}`, never, undefined, place);
+  for (const place of [7, 9, 3]) void governor.take(RUN, `key-${place}`, never, undefined, place);
   release();
   await clock.rest();
   expect(ledger.requests.at(-1)?.take.map(({ key }) => key)).toEqual(['key-3', 'key-7', 'key-9']);
