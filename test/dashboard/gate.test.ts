@@ -70,13 +70,14 @@ it('signs in by link and removes the token from the address', async () => {
   expect([again.status, again.headers.location]).toEqual([303, '/?b=2']);
 });
 
-it('answers wrong passwords one by one, and looks at none while fifty wait; sessions go on', async () => {
+it('answers wrong passwords one by one, and looks at none while fifty wait; sessions and the link work', async () => {
   const { served, session, calm } = await startCrowded();
   const right = () => ask(served, '/sign-in', signIn(PASSWORD));
   const early = await right();
   expect([early.status, early.headers['retry-after']]).toEqual([429, '10']);
   expect(early.text).toContain('try again in 10 s');
   expect((await ask(served, '/', { headers: session })).status).toBe(200);
+  expect((await ask(served, `/?token=${LINK_TOKEN}&name=Ada`, { headers: PAGE })).status).toBe(303);
   expect(new Set((await calm()).map(({ status }) => status))).toEqual(new Set([401]));
   expect((await right()).status).toBe(303);
 });

@@ -331,25 +331,17 @@ describe('a failed file', () => {
     return { ...scene, folder, inbox: join(scene.root, 'inbox'), settings, start, discard, asked };
   }
 
-  it('is started with the column that was chosen, and keeps its other settings', async () => {
-    const { folder, settings, root, start, asked } = await withFailed();
+  it('is started with the column that was chosen, and keeps its other settings and newer ones in the inbox', async () => {
+    const { folder, inbox, settings, root, start, asked } = await withFailed();
     await writeFile(join(folder, 'list.csv.json'), '{"kind": "ticker", /* theirs */ "maxRequests": 5}');
+    await writeFile(join(inbox, 'list.csv.json'), '{"kind":"isin"}');
     expect(await start?.carryOut(asked)).toMatchObject({
       path: expect.stringMatching(STARTED),
       subject: 'list.csv',
     });
     expect(await settings()).toEqual({ column: ['symbol'], kind: 'crypto', maxRequests: 5 });
-    expect(await readdir(join(root, 'failed'))).toEqual([]);
+    expect([await readdir(join(root, 'failed')), await readdir(inbox)]).toEqual([[], ['list.csv.json']]);
     await expect(start?.carryOut(asked)).rejects.toBeInstanceOf(ConfigError);
-  });
-
-  it('is started with what was chosen beside newer settings in the inbox, which stay', async () => {
-    const { folder, inbox, settings, start, asked } = await withFailed();
-    await writeFile(join(folder, 'list.csv.json'), '{"maxRequests":5}');
-    await writeFile(join(inbox, 'list.csv.json'), '{"kind":"isin"}');
-    await start?.carryOut(asked);
-    expect(await readdir(inbox)).toEqual(['list.csv.json']);
-    expect(await settings()).toEqual({ column: ['symbol'], kind: 'crypto', maxRequests: 5 });
   });
 
   it('that was corrected since its plan needs another one', async () => {
