@@ -129,7 +129,7 @@ export interface LookupOptions {
 }
 
 export interface EnrichOptions<Row> extends LookupOptions {
-  /** Returns the identifiers of a row, which is `invalid` if it throws. Default: the row itself. */
+  /** Returns the identifiers of a row; if it throws, the row is `invalid`. Default: the row. */
   readonly identifier?: ((row: Row) => Candidates) | undefined;
   /** Rows that are read and looked up ahead of the loop. Default: twice `concurrency`. */
   readonly lookAhead?: number | undefined;
