@@ -34,7 +34,7 @@ export function sayEvent(event: FileEvent, reader: EnrichRequest['reader']) {
   if (event.type === 'notice')
     return { sentence: sayTo(reader, event.text), isWarning: event.isWarning === true };
   if (event.type !== 'parked') return null;
-  const why = sayHalt(event.halt, 'terminal');
+  const why = sayHalt(event.halt, reader);
   return { sentence: `parked: ${why}; the run continues when it can spend again`, isWarning: true };
 }
 

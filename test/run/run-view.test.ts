@@ -79,4 +79,14 @@ it('names settings as its reader does', () => {
     createLogView(log, {}, createStanding(log, null), reader)({ type: 'notice', text });
   const named = ['--max-requests', 'maxRequests', 'maxRequests'];
   expect(lines).toEqual(named.map((name) => ['info', `raise ${name}`]));
+  const reached = { name: 'maxRequests', maxRequests: 5 } as const;
+  createLogView(
+    log,
+    {},
+    createStanding(log, null),
+    'program',
+  )({
+    ...{ type: 'parked', halt: { why: 'limit', reached }, ledger: null },
+  });
+  expect(lines.at(-1)?.join()).toMatch(/parked: maxRequests 5/);
 });
