@@ -7,7 +7,7 @@ export type AllowNsfw = 'unset' | 'true' | 'false';
 
 /**
  * Sends requests: undici's `Agent`, `ProxyAgent` or `MockAgent`, version 7 or later. It must send
- * each request once: a repeated one may be billed, and no ledger would know.
+ * each request once, and call `onRequestStart` before: no ledger knows what else may be billed.
  */
 export interface RequestDispatcher {
   dispatch(options: object, handler: object): boolean;

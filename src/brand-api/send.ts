@@ -5,6 +5,7 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { createConnector, type Network, PLAIN_NETWORK } from '../core/connector.js';
+import { attempt } from '../core/lifecycle.js';
 import { load } from '../core/load.js';
 import { type FaultKind, systemFault } from '../core/system-error.js';
 import { pathBeforeRoutes, type RequestDispatcher } from './protocol.js';
@@ -54,7 +55,6 @@ export interface HttpSendOptions {
   readonly dispatcher?: RequestDispatcher | undefined;
 }
 
-const NO_BYTES = Buffer.alloc(0);
 const STOPPED = 'stopped before the answer arrived';
 /** Most extra time for a request after this process was suspended. */
 const GIVEN_BACK_MS = 1_000;
@@ -101,7 +101,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #wasSent = false;
   #status = 0;
   #headers: Record<string, string | undefined> = {};
-  #chunks: Buffer[] = [];
+  #chunks: Uint8Array[] = [];
   #length = 0;
   #timer: NodeJS.Timeout;
   #lastTurn: NodeJS.Immediate | undefined;
@@ -152,7 +152,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       this.#headers[name.toLowerCase()] = Array.isArray(value) ? value[0] : value;
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     this.#length += chunk.length;
     this.#chunks.push(chunk);
     if (this.#length <= this.maxBodyBytes) return;
@@ -165,26 +165,28 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    // Status and headers show what was billed, even without the whole body.
-    if (this.#status !== 0) this.#answer('cut_off');
-    else if (this.#abortReason !== undefined) this.#end(this.#wasSent, this.#abortReason);
-    else {
-      // Safe to show: no error of undici holds the request's headers.
-      const { words, kind } = systemFault(error);
-      this.#end(this.#wasSent, words, kind);
-    }
+    // Safe to show: no error of undici holds the request's headers.
+    const { words, kind } = systemFault(error);
+    if (this.#abortReason === undefined) this.#breakOff(words, kind);
+    else this.#breakOff(this.#abortReason);
   }
 
   #abort(reason: string): void {
-    this.#abortReason ??= reason;
-    if (this.#controller) this.#controller.abort(new Error(reason));
-    // Still queued: undici will not send a request that `onRequestStart` aborts.
-    else this.#end(false, reason);
+    this.#abortReason = reason;
+    // Without a controller it is still queued: `onRequestStart` will abort it before it is sent.
+    attempt(() => this.#controller?.abort(new Error(reason)), undefined);
+    // A dispatcher of the program may not report the end of what is aborted.
+    this.#breakOff(reason);
+  }
+
+  /** Status and headers show what was billed, even without the whole body. */
+  #breakOff(reason: string, fault?: FaultKind): void {
+    if (this.#status !== 0) this.#answer('cut_off');
+    else this.#end(this.#wasSent, reason, fault);
   }
 
   #answer(incomplete: Incomplete): void {
-    const [first = NO_BYTES] = this.#chunks;
-    const raw = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    const raw = Buffer.concat(this.#chunks);
     const encoding = this.#headers['content-encoding'];
     const read =
       incomplete === null ? decodeBody(raw, encoding, this.maxBodyBytes) : { body: raw, incomplete };

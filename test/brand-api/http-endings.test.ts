@@ -145,6 +145,57 @@ describe('stopping', () => {
   });
 });
 
+describe('a dispatcher of the program', () => {
+  type Handler = Record<string, (...given: unknown[]) => void>;
+  const ignores = { abort: () => undefined };
+  const throws = {
+    abort: () => {
+      throw new Error('not mine');
+    },
+  };
+  const sendBy = (begin: (handler: Handler) => void, timeoutMs: number) => {
+    const dispatcher = {
+      dispatch(_options: object, handler: object) {
+        begin(handler as Handler);
+        return true;
+      },
+    };
+    return createHttpSend({ baseUrl: 'http://127.0.0.1', connections: 1, timeoutMs, dispatcher }).send;
+  };
+
+  test.each<[string, (handler: Handler) => void, object]>([
+    ['never answers', () => undefined, UNSENT],
+    ['ignores the abort', (handler) => handler.onRequestStart?.(ignores), SENT],
+    ['throws at the abort', (handler) => handler.onRequestStart?.(throws), SENT],
+    [
+      'leaves out the body',
+      (handler) => {
+        handler.onRequestStart?.(ignores);
+        handler.onResponseStart?.(ignores, 404, {});
+      },
+      { status: 404, body: '', incomplete: 'cut_off' },
+    ],
+  ])('that %s cannot hold back the time-out or a stop', async (_what, begin, parts) => {
+    const request = { path: '/', authorization: `Bearer ${TOKEN}` };
+    expect(partsOf(await sendBy(begin, 50)(request))).toEqual(parts);
+    const stop = new AbortController();
+    const result = sendBy(begin, 20_000)({ ...request, signal: stop.signal });
+    stop.abort();
+    expect(partsOf(await result)).toEqual(parts);
+  });
+
+  test('may hand over the body as bytes of any kind', async () => {
+    const begin = (handler: Handler) => {
+      handler.onRequestStart?.(ignores);
+      handler.onResponseStart?.(ignores, 200, {});
+      handler.onResponseData?.(ignores, new Uint8Array(Buffer.from(BRAND)));
+      handler.onResponseEnd?.(ignores, {});
+    };
+    const request = { path: '/', authorization: `Bearer ${TOKEN}` };
+    expect(partsOf(await sendBy(begin, 20_000)(request))).toEqual(WHOLE);
+  });
+});
+
 describe('the token', () => {
   test('is in no result of any failure', async () => {
     const { send, sender } = await createSending(
