@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { accountDocument, readOwnAccount } from '../app/account-status.js';
 import { logOpened, openContext, openLookupWorker, openStateFolder } from '../app/open-context.js';
-import { ConfigError, InterruptedError } from '../core/errors.js';
+import { ConfigError, InterruptedError, isOfStop } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { keepRunning, type Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
@@ -135,7 +135,7 @@ export async function openEnricher(
     try {
       return await keepRunning(working);
     } catch (error) {
-      throw forProgram(error);
+      throw isOfStop(error, stop) ? stop.reason : forProgram(error);
     } finally {
       leave();
       files.delete(working);

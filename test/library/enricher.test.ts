@@ -275,6 +275,23 @@ describe('a program', () => {
     expect(scene.service.meter.requests).toHaveLength(length);
   });
 
+  test('the signal of the enricher ends its opening and the reading of a file with its reason', async () => {
+    const scene = await createScene(engine);
+    const path = await scene.write('list.csv', domainList(20));
+    const reason = new Error('the server shuts down');
+    const early = new AbortController();
+    const opening = createEnricher({ env: scene.env, signal: early.signal });
+    early.abort(reason);
+    await expect(opening).rejects.toBe(reason);
+    const late = new AbortController();
+    const enricher = await enricherOf(scene, { signal: late.signal });
+    const calls = [enricher.runFile(path), enricher.plan(path)];
+    late.abort(reason);
+    for (const ended of await Promise.allSettled(calls))
+      expect(ended).toEqual({ status: 'rejected', reason });
+    expect(scene.service.meter.requests).toHaveLength(0);
+  });
+
   test('a dispatcher of the program sends the requests of lookups and files, once each', async () => {
     const scene = await createScene(engine);
     await scene.write('list.csv', domainList(20));
