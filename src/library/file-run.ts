@@ -91,7 +91,7 @@ export function settingsOfFile(input: string, options: ProgramOptions & FileOpti
 
 function resultOf({ result, report, exitCode, page }: FinishedRun): FileResult {
   const { sent, billed, overageCost } = report.requests;
-  const stop = stopOf(result.end);
+  const stop = result.isComplete ? null : stopOf(result.end);
   return {
     exitCode,
     isComplete: result.isComplete,

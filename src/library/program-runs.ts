@@ -205,7 +205,7 @@ export function createProgramRuns(options: ProgramRunsOptions) {
       const halt = end.type === 'halted' ? end.halt : null;
       const passes = halt?.why === 'limit' || halt?.why === 'throttled';
       const error = halt && errorOfHalt(halt, settings.service);
-      return { error, stopped: stopCodeOf(end) ?? 'interrupted', why: whyOf(end), passes, leftMs };
+      return { error, stopped: stopCodeOf(end), why: whyOf(end), passes, leftMs };
     },
     /** Returns which stored answers are fresh at this moment. */
     freshness(): Freshness {

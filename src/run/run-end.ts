@@ -35,12 +35,11 @@ const EXIT_OF_HALT: Record<RunHalt['why'], ExitCode> = {
   unmatched: EXIT.limit,
 };
 
-/** Returns why a run stopped, in one word for programs; null if nothing stopped it. */
-export function stopCodeOf(end: LookupsEnd): StopCode | null {
-  if (end.type === 'finished') return null;
+/** Returns why a run with deferred rows stopped, in one word for programs. */
+export function stopCodeOf(end: LookupsEnd): StopCode {
   if (end.type === 'halted') return end.halt.why === 'unmatched' ? 'min-match' : end.halt.why;
   if (end.type === 'too_many_failures') return 'max-errors';
-  return end.type === 'stopped' ? 'interrupted' : end.type;
+  return end.type === 'stopped' || end.type === 'finished' ? 'interrupted' : end.type;
 }
 
 /** Returns why the run ended early, as the engine stores it; null if nothing stopped it. */

@@ -37,6 +37,22 @@ it.each<[string, LookupsEnd, Partial<StatusCounts>, boolean, number]>([
   expect(exitCodeOf(resultOf({ end, rows }), isStrict)).toBe(exitCode);
 });
 
+it.each<[string, LookupsEnd]>([
+  ['max-errors', { type: 'too_many_failures' }],
+  ['interrupted', { type: 'stopped' }],
+  ['cancelled', { type: 'cancelled' }],
+  ['paused', { type: 'paused' }],
+  ['declined', { type: 'declined' }],
+  ['min-match', halted('unmatched')],
+  ...(['limit', 'throttled', 'credentials', 'unreachable', 'useless', 'doubtful', 'lost'] as const).map(
+    (why): [string, LookupsEnd] => [why, halted(why)],
+  ),
+])('the report of a stopped run says %s; if no row was left, it says nothing', (stopped, end) => {
+  const reportOf = (isComplete: boolean) => makeReport(requestFor(), resultOf({ end, isComplete }), 0);
+  expect(reportOf(false).stopped).toBe(stopped);
+  expect(reportOf(true).stopped).toBeNull();
+});
+
 const detail = { subject: 'x', todo: 'do y' };
 const stopped = new AbortController();
 stopped.abort(new Error('stopped by SIGINT'));

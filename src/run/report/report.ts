@@ -54,7 +54,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
   return {
     version: DOCUMENT_VERSION,
     ...figures,
-    stopped: stopCodeOf(end),
+    stopped: result.isComplete ? null : stopCodeOf(end),
     reason: end.type === 'halted' ? sayHalt(end.halt, request.reader) : null,
     next: nextStepOf(figures, end, plan, request.reader, {
       seesQuota: seesRaisedQuota(plan, ledger),
