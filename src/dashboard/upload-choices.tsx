@@ -204,10 +204,10 @@ function conditionOf({ where = [] }: Choice, columns: readonly ShownColumn[]) {
   return isShown ? condition : 'other';
 }
 
-/** Returns what a setting calls a column: its name, or its position where the name is unclear. */
+/** Returns a column's name, or its position where the name is unclear or browsers change it. */
 export function columnName(at: number, columns: readonly ShownColumn[]): string {
   const name = columns[at]?.name ?? '';
-  const isOdd = name.trim() === '' || name.length > 60 || /[=:]/.test(name);
+  const isOdd = name.trim() === '' || name.length > 60 || /[=:\r\n]/.test(name);
   const isShared = columns.some((each, other) => other !== at && each.name === name);
   return isOdd || isShared ? `position:${at + 1}` : name;
 }

@@ -5,7 +5,7 @@ import type { Found } from '../../src/dashboard/upload-start.js';
 import { choiceOf } from '../../src/jobs/plan-upload.js';
 import { htmlOf } from '../../src/run/report/kit/page.js';
 
-const COLUMNS = ['website', 'Land', 'Land', 'a=b', 'brand_name'];
+const COLUMNS = ['website', 'Land', 'Land', 'a=b', 'brand_name', 'two\nlines'];
 
 /** Renders the card for an address. With null for `settings`, the plan is refused. */
 function cardOf(
@@ -42,8 +42,9 @@ it('the card offers the columns of the user that are not looked up, the unclear 
     ['fill-2', 'Land'],
     ['fill-3', 'Land'],
     ['fill-4', 'a=b'],
+    ['fill-6', 'two\nlines'],
   ]);
-  for (const value of ['position:2=country', 'position:3=employees', 'position:4=company.location.region'])
+  for (const value of ['position:2=country', 'position:3=employees', 'position:4=city', 'position:6=country'])
     expect(html).toContain(`<option value="${value}">`);
   expect(html).not.toMatch(/value="[^"]*=(?:status|duplicate_of|company|logos\.formats)"/);
   expect(html).toContain('<details id="fills" class="folded"><summary>');
