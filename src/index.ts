@@ -6,7 +6,6 @@
  *   const { status, brand } = await enricher.lookup('acme.com');
  */
 
-import { isOfStop } from './core/errors.js';
 import { keepRunning, orRelease } from './core/lifecycle.js';
 import { forwardingLog, silentLog } from './core/log.js';
 import type { Enricher, EnricherOptions, FileOptions } from './library/enricher.js';
@@ -54,6 +53,6 @@ export async function createEnricher(options: EnricherOptions = {}): Promise<Enr
     const opened = await keepRunning(orRelease(async (releasers) => openEnricher(frame(), releasers)));
     return opened.enricher;
   } catch (error) {
-    throw signal && isOfStop(error, signal) ? signal.reason : forProgram(error);
+    throw forProgram(error, signal);
   }
 }

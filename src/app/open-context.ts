@@ -118,7 +118,7 @@ export async function openContext<State extends Pick<StateContext, 'stateFolder'
   {
     dispatcher,
     ...options
-  }: Pick<EngineOptions, 'onMetricsRefused'> & { readonly dispatcher?: RequestDispatcher } = {},
+  }: Pick<EngineOptions, 'onMetricsRefused'> & { readonly dispatcher?: RequestDispatcher | undefined } = {},
 ) {
   const { log, stop } = command;
   const { stateFolder } = state;

@@ -67,10 +67,7 @@ export function createHttpSend(options: HttpSendOptions) {
   const dispatcher: RequestDispatcher = options.dispatcher ?? (pool as RequestDispatcher);
   const send: Send = ({ path, authorization, signal }) =>
     new Promise((resolve) => {
-      if (signal?.aborted) {
-        resolve({ type: 'no_answer', wasSent: false, reason: STOPPED });
-        return;
-      }
+      if (signal?.aborted) return resolve({ type: 'no_answer', wasSent: false, reason: STOPPED });
       const exchange = new Exchange(resolve, maxBodyBytes, timeoutMs, signal);
       const headers = { authorization, accept: 'application/json' };
       exchange.sendBy(dispatcher, { origin: base.origin, method: 'GET', path: prefix + path, headers });

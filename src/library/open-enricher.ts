@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { accountDocument, readOwnAccount } from '../app/account-status.js';
 import { logOpened, openContext, openLookupWorker, openStateFolder } from '../app/open-context.js';
-import { ConfigError, InterruptedError, isOfStop } from '../core/errors.js';
+import { ConfigError, InterruptedError } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { keepRunning, type Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
@@ -59,9 +59,7 @@ export async function openEnricher(
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
   const command = { ...streams, log, stop: closing.signal, graceMs };
   const state = { stateFolder: await openStateFolder(settings, releasers) };
-  const context = await openContext(settings, state, command, releasers, {
-    ...(dispatcher && { dispatcher }),
-  });
+  const context = await openContext(settings, state, command, releasers, { dispatcher });
   const { engine, service, stateFolder, clock } = context;
   logOpened(context, settings.sample, log);
   const waiters = createWaiters();
@@ -135,7 +133,7 @@ export async function openEnricher(
     try {
       return await keepRunning(working);
     } catch (error) {
-      throw isOfStop(error, stop) ? stop.reason : forProgram(error);
+      throw forProgram(error, stop);
     } finally {
       leave();
       files.delete(working);

@@ -1,6 +1,6 @@
 /** The callers that wait for lookups. Equal identifiers share one, whatever their signals. */
 import type { Brand } from '../brand-api/brand.js';
-import { BrandEnrichError } from '../core/errors.js';
+import { BrandEnrichError, isOfStop } from '../core/errors.js';
 import type { AnswerSource, OutcomeKey, StopCode } from '../core/outcome.js';
 import { RETRY_LATER_REASON } from '../engine/stores/outcome-store.js';
 import type { FetchedAnswer, WorkerListener } from '../worker/asked.js';
@@ -119,7 +119,8 @@ export function createWaiters() {
 
 export type Waiters = ReturnType<typeof createWaiters>;
 
-/** Returns an error whose message names settings as options, `maxCost`; others unchanged. */
-export function forProgram(error: unknown): unknown {
+/** Returns the reason of a stop that caused the error; else names settings in it as options. */
+export function forProgram(error: unknown, stop?: AbortSignal): unknown {
+  if (stop && isOfStop(error, stop)) return stop.reason;
   return error instanceof BrandEnrichError ? Object.assign(error, error.inWords('keys')) : error;
 }
