@@ -82,7 +82,7 @@ export interface EnricherOptions extends SharedOptions {
   readonly period?: 'month' | 'none' | number | undefined;
   /** Statuses that are not billed, besides 401, 403 and 429. Default: 204, 400, 402 and 5xx. */
   readonly freeStatuses?: string | readonly string[] | undefined;
-  /** Money per period beyond the quota; above 0 implies a paid plan. Default: 0, or 100 if paid. */
+  /** Money per period beyond the quota; implies a paid plan (0 too). Default: 0, or 100 if paid. */
   readonly overageBudget?: number | string | undefined;
   /** Price of one request beyond the quota. Default: `'0.1'`. */
   readonly overagePrice?: number | string | undefined;

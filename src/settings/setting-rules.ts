@@ -54,10 +54,10 @@ function chooseSecretSource(
   origins[loser] = 'default';
 }
 
-/** Takes a budget as a sign of a paid plan; a free plan has no overage. */
+/** Takes a budget, also one of 0, as a sign of a paid plan; a free plan has no overage. */
 function settleOverage({ settings, origins, problems }: Draft): void {
-  const hasBudget = origins.overageBudget !== 'default' && isPositiveDecimal(settings.overageBudget);
-  if (settings.plan === 'free' && hasBudget) {
+  const hasBudget = origins.overageBudget !== 'default';
+  if (settings.plan === 'free' && hasBudget && isPositiveDecimal(settings.overageBudget)) {
     if (STRENGTH[origins.plan] > STRENGTH[origins.overageBudget]) {
       settings.overageBudget = '0';
       origins.overageBudget = origins.plan;

@@ -87,6 +87,13 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
     expect(billed.reduce((sum, each) => sum + each, 0)).toBe(billedBeyond(scene));
   });
 
+  test('a budget of 0 spends nothing beyond a used-up quota, however often the run starts', async () => {
+    const scene = await createScene(engine, { quota: 3, plan: 'paid' }, domainList(7));
+    for (let start = 0; start < 3; start += 1)
+      await ends(7, scene.run(['run', 'list.csv', '--overage-budget', '0']));
+    expect(scene.service.meter.billed).toBe(3);
+  });
+
   test('as long as no header shows the quota, what is beyond --quota is overage', async () => {
     const scene = await createScene(engine, { quota: 20, hasQuota: false, dialect: 'coded' }, domainList(60));
     // One at a time: the refusal at the end shows the quota to what is settled after it.
