@@ -60,7 +60,7 @@ const ROOTS = 'roots';
 const CEILINGS: Readonly<Record<string, number>> = {
   core: 2_790,
   'brand-api': 805,
-  settings: 2_895,
+  settings: 2_900,
   notify: 385,
   input: 8_005,
   'local-service': 1_675,
@@ -70,12 +70,12 @@ const CEILINGS: Readonly<Record<string, number>> = {
   run: 10_635,
   app: 990,
   jobs: 4_300,
-  library: 1_566,
+  library: 1_575,
   dashboard: 5_695,
-  commands: 2_893,
+  commands: 2_900,
   roots: 356,
 };
-const CEILING_OF_ALL = 55_431;
+const CEILING_OF_ALL = 55_500;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */
