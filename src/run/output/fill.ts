@@ -1,9 +1,9 @@
 /** `--fill` and `--fill-over`: edits the user's own columns as text, so that other bytes stay. */
 import { ConfigError } from '../../core/errors.js';
-import { addMember, cellOfJson, type Member, membersOf } from '../../core/json-text.js';
+import { addMember, cellOfJson, membersOf } from '../../core/json-text.js';
 import { nearest } from '../../core/nearest.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
-import { isJson, isTyped, jsonKey } from '../../core/table.js';
+import { isJson, isTyped, jsonKey, type TableShape } from '../../core/table.js';
 import { readTyped, type TypedCell, textOfCell } from '../../core/typed-cell.js';
 import { columnIsOurs, columnLabel, findColumn } from '../../input/identify/find-column.js';
 import { comparable } from '../../settings/column-value.js';
@@ -36,7 +36,11 @@ type FillSettings = Pick<Settings, 'fill' | 'fillOver'>;
  */
 export function planFills(plan: OutputPlan, { fill, fillOver }: FillSettings, scan: Scan): OutputPlan {
   const { input, allColumns, replacedColumns, prefix } = plan;
-  const given = isJson(input.format) ? [...new Set([...input.columns, ...allColumns])] : input.columns;
+  const seen = new Set(input.columns);
+  const given = [
+    ...input.columns,
+    ...(isJson(input.format) ? allColumns.filter((each) => !seen.has(each)) : []),
+  ];
   const fills: FilledColumn[] = [];
   const added: string[] = [];
   const requests = [
@@ -56,7 +60,9 @@ export function planFills(plan: OutputPlan, { fill, fillOver }: FillSettings, sc
       ? columns.push(name) - 1
       : findColumn(columns, { name, kind: null }, key).column;
     if (replacedColumns.includes(at)) throw columnIsOurs(columns, at, key);
-    if (name.startsWith(prefix) || name === jsonKey(prefix))
+    const isAdded = at === given.length + added.length;
+    const path = pathTo(columns[at] ?? name, { columns: given, keys: new Set(allColumns) }, isAdded);
+    if (name.startsWith(prefix) || path[0] === jsonKey(prefix))
       throw refuse('every run adds a column of this name', 'choose another name');
     if (scan.chosen.choices.some(({ column }) => column === at))
       throw refuse('this column is looked up', 'choose another column');
@@ -68,7 +74,6 @@ export function planFills(plan: OutputPlan, { fill, fillOver }: FillSettings, sc
         `column ${columnLabel(columns, at)} of the Parquet file holds ${element.type}, not text`,
         'fill a column of text, or choose a new name for one',
       );
-    const isAdded = at === given.length + added.length;
     if (isAdded) {
       if (scan.counts.long > 0)
         throw refuse(
@@ -77,15 +82,26 @@ export function planFills(plan: OutputPlan, { fill, fillOver }: FillSettings, sc
         );
       added.push(name);
     }
-    fills.push({
-      name: columns[at] ?? name,
-      field,
-      at,
-      isOver: key === 'fillOver',
-      isNew: isAdded,
-    });
+    fills.push({ name: columns[at] ?? name, field, at, path, isOver: key === 'fillOver', isNew: isAdded });
   }
-  return { ...plan, fills, ...withColumns({ ...plan, input: { ...input, columns: given } }, added) };
+  const names = fills.filter(({ isNew, path }) => isNew && path.length === 1).map(({ name }) => name);
+  const rawHeader = headerWith(names, input);
+  const shape = { ...input, columns: [...given, ...names], rawHeader };
+  return { ...plan, fills, input: shape, allColumns: [...allColumns, ...names] };
+}
+
+type Columns = Readonly<{ columns: readonly string[]; keys: ReadonlySet<string> }>;
+
+/** Returns the keys to a column: `a`, `b` of `{"a":{"b":1}}`, or its name alone. */
+function pathTo(name: string, { columns, keys }: Columns, isNew = false): string[] {
+  const outers = columns.filter((each) => each !== name && name.startsWith(`${each}.`));
+  const outer = outers.sort((a, b) => b.length - a.length)[0];
+  if (outer === undefined || keys.has(name)) return [name];
+  // A new name becomes a member only where the file has members.
+  const hasMembers = columns.some((each) => each.startsWith(`${outer}.`) && !keys.has(each));
+  if (isNew && !hasMembers) return [name];
+  const rest = name.slice(outer.length + 1);
+  return [...pathTo(outer, { columns, keys }), ...(isNew ? rest.split('.') : [rest])];
 }
 
 /** True if the file has no column of this name or of a similar one. */
@@ -94,21 +110,10 @@ function isNew(name: string, columns: readonly string[]): boolean {
   return !/^(?:position:)?\d+$/.test(plain) && nearest(plain, columns.map(comparable)) === undefined;
 }
 
-function withColumns(
-  { input, allColumns }: OutputPlan,
-  added: readonly string[],
-): Pick<OutputPlan, 'input' | 'allColumns'> {
-  const { rawHeader, delimiter } = input;
-  const header =
-    rawHeader === null || added.length === 0
-      ? rawHeader
-      : isTyped(input.format)
-        ? JSON.stringify([...readTyped(rawHeader), ...added])
-        : rawHeader + delimiter + writeCells(added, delimiter);
-  return {
-    input: { ...input, columns: [...input.columns, ...added], rawHeader: header },
-    allColumns: [...allColumns, ...added],
-  };
+function headerWith(names: readonly string[], { rawHeader, delimiter, format }: TableShape): string | null {
+  if (rawHeader === null || names.length === 0) return rawHeader;
+  if (isTyped(format)) return JSON.stringify([...readTyped(rawHeader), ...names]);
+  return rawHeader + delimiter + writeCells(names, delimiter);
 }
 
 /** Returns the values of a brand for the columns to fill, as JSON. */
@@ -136,15 +141,15 @@ export function createFiller(plan: OutputPlan) {
     const row = editor(raw);
     if (row === null) return { raw, results: null };
     let isChanged = hasNew;
-    const results = fills.map(({ at, isOver }, nth): FillResult => {
+    const results = fills.map((column, nth): FillResult => {
       const value = brands[nth] ?? null;
-      if (value === null || value === '') return null;
-      const theirs = row.read(at);
+      if (value === null || sanitizeCell(String(value)).trim() === '') return null;
+      const theirs = row.read(column);
       const written = row.written(value);
       const type =
         theirs.trim() === '' ? 'filled' : comparable(theirs) === comparable(written) ? 'kept' : 'differing';
-      if (type === 'filled' || (type === 'differing' && isOver)) {
-        row.set(at, value);
+      if (type === 'filled' || (type === 'differing' && column.isOver)) {
+        if (!row.set(column, value)) return null;
         isChanged = true;
       }
       return { type, theirs, brands: written };
@@ -155,9 +160,10 @@ export function createFiller(plan: OutputPlan) {
 
 /** A row whose cells can be set. `written`: the text of a value. */
 interface EditableRow {
-  read(at: number): string;
+  read(column: FilledColumn): string;
   written(value: NonNullable<FillValue>): string;
-  set(at: number, value: NonNullable<FillValue>): void;
+  /** Returns false if the row has no place for the cell: a text where an object should be. */
+  set(column: FilledColumn, value: NonNullable<FillValue>): boolean;
   text(): string;
 }
 
@@ -166,7 +172,7 @@ function editorOf(plan: OutputPlan): (raw: string) => EditableRow | null {
   const { input, escapeFormulas, fills } = plan;
   const width = input.columns.length;
   const ownWidth = width - fills.filter(({ isNew }) => isNew).length;
-  if (isJson(input.format)) return (raw) => editableObject(raw, input.columns);
+  if (isJson(input.format)) return editableObject;
   if (isTyped(input.format)) return (raw) => editableCells(raw, plan);
   const { delimiter } = input;
   return (raw) => {
@@ -176,10 +182,11 @@ function editorOf(plan: OutputPlan): (raw: string) => EditableRow | null {
     const written = (value: NonNullable<FillValue>) =>
       escapeFormula(sanitizeCell(String(value)), escapeFormulas);
     return {
-      read: (at) => cellText(cells[at] ?? ''),
+      read: ({ at }) => cellText(cells[at] ?? ''),
       written,
-      set(at, value) {
+      set({ at }, value) {
         cells[at] = writeCells([written(value)], delimiter);
+        return true;
       },
       text: () => cells.join(delimiter),
     };
@@ -191,11 +198,12 @@ function editableCells(raw: string, plan: OutputPlan): EditableRow {
   const formats = formatsOf(plan.input);
   while (cells.length < plan.input.columns.length) cells.push(null);
   return {
-    read: (at) => textOfCell(cells[at] ?? null, formats),
+    read: ({ at }) => textOfCell(cells[at] ?? null, formats),
     written: (value) => textOfCell(value, formats),
-    set(at, value) {
+    set({ at }, value) {
       const before = cells[at] ?? null;
       cells[at] = plan.input.parquet === undefined ? styled(value, before) : String(value);
+      return true;
     },
     text: () => JSON.stringify(cells),
   };
@@ -211,44 +219,37 @@ function styled(given: NonNullable<FillValue>, before: TypedCell): TypedCell {
   return typeof value === 'number' ? { n: value, f } : { s: value, f };
 }
 
-function editableObject(raw: string, columns: readonly string[]): EditableRow {
+function editableObject(raw: string): EditableRow {
   let text = raw;
   return {
-    read: (at) => cellOfJson(valueIn(text, columns[at] ?? '') ?? 'null'),
+    read: ({ path }) => cellOfJson(valueIn(text, path) ?? 'null'),
     written: String,
-    set(at, value) {
-      const name = columns[at] ?? '';
-      const isString = valueIn(text, name)?.startsWith('"') === true;
-      text = withMember(text, name, JSON.stringify(isString ? String(value) : value));
+    set({ path }, value) {
+      const isString = valueIn(text, path)?.startsWith('"') === true;
+      const changed = withValue(text, path, JSON.stringify(isString ? String(value) : value));
+      text = changed ?? text;
+      return changed !== null;
     },
     text: () => text,
   };
 }
 
-/** Finds the member of this name, or the object that leads to it: `company.website`. */
-function findMember(text: string, name: string): { readonly member: Member; readonly rest: string } | null {
-  const members = membersOf(text) ?? [];
-  const own = members.findLast(({ key }) => key === name);
-  if (own !== undefined) return { member: own, rest: '' };
-  const outer = members.findLast(
-    ({ key, valueStart }) => name.startsWith(`${key}.`) && text[valueStart] === '{',
-  );
-  return outer === undefined ? null : { member: outer, rest: name.slice(outer.key.length + 1) };
+function valueIn(text: string | null, [key, ...path]: readonly string[]): string | null {
+  if (key === undefined || text === null) return text;
+  const member = membersOf(text)?.findLast((each) => each.key === key);
+  return member === undefined ? null : valueIn(text.slice(member.valueStart, member.valueEnd), path);
 }
 
-function valueIn(text: string, name: string): string | null {
-  const found = findMember(text, name);
-  if (found === null) return null;
-  const value = text.slice(found.member.valueStart, found.member.valueEnd);
-  return found.rest === '' ? value : valueIn(value, found.rest);
-}
-
-function withMember(text: string, name: string, value: string): string {
-  const found = findMember(text, name);
-  if (found === null) return addMember(text, `${JSON.stringify(name)}:${value}`) ?? text;
-  const { valueStart, valueEnd } = found.member;
-  const inner = found.rest === '' ? value : withMember(text.slice(valueStart, valueEnd), found.rest, value);
-  return text.slice(0, valueStart) + inner + text.slice(valueEnd);
+/** Adds missing objects on the path; returns null if another value is in the way. */
+function withValue(text: string, [key, ...path]: readonly string[], value: string): string | null {
+  if (key === undefined) return value;
+  const object = text === 'null' ? '{}' : text;
+  const member = membersOf(object)?.findLast((each) => each.key === key);
+  const before = member === undefined ? 'null' : object.slice(member.valueStart, member.valueEnd);
+  const after = withValue(before, path, value);
+  if (after === null) return null;
+  if (member === undefined) return addMember(object, `${JSON.stringify(key)}:${after}`);
+  return object.slice(0, member.valueStart) + after + object.slice(member.valueEnd);
 }
 
 /** The results of a run's cells by column, and the number of rows that do not fit the table. */
@@ -263,13 +264,8 @@ export class FillCounts {
   misfits = 0;
 
   constructor({ fills }: OutputPlan) {
-    this.columns = fills.map(({ name, field }) => ({
-      column: name,
-      field,
-      filled: 0,
-      kept: 0,
-      differing: 0,
-    }));
+    const none = { filled: 0, kept: 0, differing: 0 };
+    this.columns = fills.map(({ name, field }) => ({ column: name, field, ...none }));
   }
 
   /** Counts a row, and returns its cells that differ. */

@@ -69,11 +69,12 @@ export interface OutputPlan extends OutputSettings {
   readonly allColumns: readonly string[];
 }
 
-/** A column to fill. `at`: its position, from 0; new columns come last. */
+/** A column to fill. `at`: its position, from 0; new ones come last. `path`: its keys in JSON. */
 export interface FilledColumn {
   readonly name: string;
   readonly field: string;
   readonly at: number;
+  readonly path: readonly string[];
   readonly isOver: boolean;
   readonly isNew: boolean;
 }

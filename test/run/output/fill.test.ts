@@ -16,14 +16,18 @@ const XLSX: TableShape = {
 };
 
 /** The plan of these fills, in a file whose second column is looked up. */
-function filling(input: TableShape, fills: string[], { over = [] as string[], long = 0 } = {}) {
+function filling(
+  input: TableShape,
+  fills: string[],
+  { over = [] as string[], long = 0, allColumns = input.columns } = {},
+) {
   const requests = (texts: string[]) =>
     texts.map((text) => {
       const [column = '', field = ''] = text.split('=');
       return { column, field };
     });
   const scan = { chosen: { choices: [{ column: 1 }] }, counts: { long } } as unknown as Scan;
-  return planFills(planFor({ input }), { fill: requests(fills), fillOver: requests(over) }, scan);
+  return planFills(planFor({ input, allColumns }), { fill: requests(fills), fillOver: requests(over) }, scan);
 }
 
 function fill(plan: OutputPlan, raw: string, nameMatch: number | null = null) {
@@ -62,12 +66,13 @@ describe('a record of a CSV file', () => {
     expect(fill(filling(shape, ['city=city']), '1,acme.com,,', 0.5)).toEqual(['1,acme.com,,', '']);
   });
 
-  it('gets a formula escaped, and equals it the second time', () => {
+  it('gets a formula escaped, equals it the second time, and gets nothing blank', () => {
     const plan = filling(shape, ['city=name']);
     const values = JSON.stringify(['=cmd()']);
     const once = createFiller(plan)?.('1,acme.com,,', values, null).raw ?? '';
     expect(once).toBe("1,acme.com,'=cmd(),");
     expect(createFiller(plan)?.(once, values, null).results?.[0]?.type).toBe('kept');
+    expect(createFiller(plan)?.('1,acme.com,,', '["\\u0000 "]', null).results).toEqual([null]);
   });
 
   it('has the new column after those of the user, in rows without a brand too', () => {
@@ -87,14 +92,41 @@ describe('a record of a CSV file', () => {
   });
 });
 
-test.each([
-  ['an absent key', '{"id":1}', 'city', '{"id":1,"city":"Fairfield"}'],
-  ['null', '{ "city" : null , "n":1.10}', 'city', '{ "city" : "Fairfield" , "n":1.10}'],
-  ['an inner key', '{"at":{"city":"","x":1}}', 'at.city', '{"at":{"city":"Fairfield","x":1}}'],
-  ['a key with a point', '{"at.city":"","at":{}}', 'at.city', '{"at.city":"Fairfield","at":{}}'],
-])('a JSON object is filled: %s', (_what, raw, column, filled) => {
-  const input = { ...JSON_SHAPE, columns: ['id', 'website', 'city', 'at.city'] };
-  expect(fill(filling(input, [`${column}=city`]), raw)).toEqual([filled, 'filled']);
+describe('a JSON object', () => {
+  const allColumns = ['id', 'website', 'city', 'at', 'a.b', 'p.q', 'tags'];
+  const columns = [...allColumns, 'at.city', 'at.x', 'at.x.y.z', 'a.b.c', 'p'];
+  const input = { ...JSON_SHAPE, columns };
+  const [YES, NO] = ['filled', ''];
+  test.each([
+    ['an absent key', '{"id":1}', 'city', '{"id":1,"city":"Fairfield"}', YES],
+    ['null', '{ "city" : null , "n":1.10}', 'city', '{ "city" : "Fairfield" , "n":1.10}', YES],
+    ['an inner key', '{"at":{"city":"","x":1}}', 'at.city', '{"at":{"city":"Fairfield","x":1}}', YES],
+    ['an absent inner key', '{"at":{ "x":1 }}', 'at.city', '{"at":{ "x":1 ,"city":"Fairfield"}}', YES],
+    ['an absent object', '{"id":1.10}', 'at.city', '{"id":1.10,"at":{"city":"Fairfield"}}', YES],
+    ['null for an object', '{"at" : null }', 'at.city', '{"at" : {"city":"Fairfield"} }', YES],
+    ['two absent objects', '{"at":{}}', 'at.x.y.z', '{"at":{"x":{"y.z":"Fairfield"}}}', YES],
+    ['a text for an object', '{"at":"a}"}', 'at.city', '{"at":"a}"}', NO],
+    ['a blank for an object', '{"at":""}', 'at.city', '{"at":""}', NO],
+    ['a number for an object', '{"at":{"x":1}}', 'at.x.y.z', '{"at":{"x":1}}', NO],
+    ['a list for an object', '{"at":[{"city":""}]}', 'at.city', '{"at":[{"city":""}]}', NO],
+    ['a key with a point', '{"p.q":"","p":{}}', 'p.q', '{"p.q":"Fairfield","p":{}}', YES],
+    ['an absent key with a point', '{"p":{}}', 'p.q', '{"p":{},"p.q":"Fairfield"}', YES],
+    ['a key with a point around one', '{"id":1}', 'a.b.c', '{"id":1,"a.b":{"c":"Fairfield"}}', YES],
+    ['a new inner key', '{"at":{}}', 'at.region', '{"at":{"region":"Fairfield"}}', YES],
+    ['new inner objects', '{}', 'at.region.name', '{"at":{"region":{"name":"Fairfield"}}}', YES],
+    ['a new key', '{"tags":["x"]}', 'tags.first', '{"tags":["x"],"tags.first":"Fairfield"}', YES],
+  ])('is filled: %s', (_what, raw, column, filled, type) => {
+    for (const over of [[], [`${column}=city`]]) {
+      const plan = filling(input, over.length > 0 ? [] : [`${column}=city`], { over, allColumns });
+      expect(fill(plan, raw)).toEqual([filled, type]);
+      if (type === YES) expect(fill(plan, filled)).toEqual([filled, 'kept']);
+    }
+  });
+
+  it('gets a column in other formats only for a key of its own', () => {
+    const { allColumns: made } = filling(input, ['at.region=city', 'headquarters=city'], { allColumns });
+    expect(made).toEqual([...allColumns, 'headquarters']);
+  });
 });
 
 test.each([
@@ -116,16 +148,24 @@ describe('what cannot be filled is refused before anything is spent', () => {
     columns: ['id', 'website'],
     parquet: { schema: [{ name: 'id', type: 'INT64' }] },
   };
+  const earlier = { ...JSON_SHAPE, columns: ['id', 'website', 'brand', 'brand.error'] };
   test.each<[string, TableShape, string[], string]>([
     ['two columns of one name', shape, ['city=city'], 'column-doubtful'],
     ['a slip of the pen', shape, ['contry=country'], 'column-unknown'],
     ['the column that is looked up', shape, ['website=domain'], 'usage-invalid'],
     ['one column twice', shape, ['country=country', 'country=name'], 'usage-invalid'],
     ['a name that a run adds', shape, ['brand_name=name'], 'usage-invalid'],
+    ['a key that a run adds', earlier, ['position:3=name'], 'usage-invalid'],
     ['a position that is not there', shape, ['position:9=name'], 'column-unknown'],
     ['a column of numbers in a Parquet file', parquet, ['id=name'], 'usage-invalid'],
   ])('%s', (_what, input, fills, code) => {
     expect(() => filling(input, fills)).toThrow(expect.objectContaining({ code }));
+  });
+
+  it('a member of the key that a run adds', () => {
+    const allColumns = ['id', 'website', 'brand'];
+    const refused = expect.objectContaining({ code: 'usage-invalid' });
+    expect(() => filling(earlier, ['brand.error=name'], { allColumns })).toThrow(refused);
   });
 
   it('a new column beside rows with surplus cells', () => {
