@@ -60,22 +60,22 @@ const ROOTS = 'roots';
 const CEILINGS: Readonly<Record<string, number>> = {
   core: 2_790,
   'brand-api': 805,
-  settings: 2_900,
+  settings: 2_895,
   notify: 385,
-  input: 8_005,
+  input: 8_015,
   'local-service': 1_675,
   ledger: 1_640,
   engine: 8_780,
   worker: 2_050,
   run: 10_635,
   app: 990,
-  jobs: 4_300,
-  library: 1_575,
+  jobs: 4_291,
+  library: 1_566,
   dashboard: 5_695,
-  commands: 2_900,
+  commands: 2_893,
   roots: 356,
 };
-const CEILING_OF_ALL = 55_500;
+const CEILING_OF_ALL = 55_431;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */

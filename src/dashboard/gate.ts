@@ -116,8 +116,7 @@ export function createGate(options: GateOptions): GatedApp {
       url.searchParams.delete('name');
       const path = ownPath(`${url.pathname}${url.search}`);
       if (session !== null) return context.redirect(path, 303);
-      // Any page can send a GET: it is not a guess. 192 random bits are not found, and nothing but
-      // them is compared.
+      // Any page can send a GET, so it does not count as a guess; nobody finds 192 random bits.
       if (linkToken === null || !isSame(token, linkToken))
         return refuse(context, path, OLD_LINK, 401, 'signed-out');
       if (name !== '' || !wantsPage(context)) return sessions.enter(context, path, name);

@@ -5,6 +5,7 @@ import type { Phrase } from '../core/phrase.js';
 import type { Row, TableShape } from '../core/table.js';
 import type { Settings } from '../settings/settings.js';
 import { type ByteSource, inputChanged } from './byte-source.js';
+import { FIRST_ROWS } from './identify/measure-columns.js';
 import { MisfitTally, type TableGuess } from './text/row-fit.js';
 
 export const READING_KEYS = [
@@ -83,6 +84,7 @@ export class Input {
     private readonly parts: InputParts,
     /** Cells of the first readable records, at most 1,000, from which the columns are chosen. */
     readonly sample: readonly (readonly string[])[],
+    readonly firstLines: readonly number[],
     /** For JSON, the columns of the sample; `content` has all of them. */
     columns: readonly string[],
     isEmpty: boolean,
@@ -98,6 +100,7 @@ export class Input {
   static async of(parts: InputParts, stop?: AbortSignal): Promise<Input> {
     const pass = parts.openPass(null, null);
     const cells: (readonly string[])[] = [];
+    const firstLines: number[] = [];
     let rowCount = 0;
     let chars = 0;
     for await (const rows of pass.batches) {
@@ -105,6 +108,7 @@ export class Input {
       for (const row of rows) {
         if (row.problem !== null || chars > MAX_SAMPLE_CHARS) continue;
         cells.push(row.cells);
+        if (firstLines.length < FIRST_ROWS) firstLines.push(row.line);
         chars += row.raw.length;
       }
       // Do not search a file of bad records to its end.
@@ -113,7 +117,7 @@ export class Input {
     }
     parts.assertSample?.(cells);
     const { columns = parts.shape.columns } = pass.seen();
-    return new Input(parts, cells.slice(0, MAX_SAMPLE_ROWS), columns, rowCount === 0, stop);
+    return new Input(parts, cells.slice(0, MAX_SAMPLE_ROWS), firstLines, columns, rowCount === 0, stop);
   }
 
   /**

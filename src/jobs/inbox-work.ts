@@ -39,7 +39,7 @@ const SETTINGS_SETTLE_MS = 5_000;
 const READ_AT_ONCE = 16;
 
 /** Wrong settings close the inbox at the next look; the file continues when it opens again. */
-const UNTIL_SETTLED = { type: 'again', inMs: SETTINGS_SETTLE_MS, holds: true } as const;
+const UNTIL_SETTLED = { type: 'again', inMs: SETTINGS_SETTLE_MS } as const;
 
 export type InboxWork = ReturnType<typeof createInboxWork>;
 
@@ -69,17 +69,19 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     /** Writes results beside the file. `tries` counts earlier ends with `again`. */
     async process(job: Job, tries: number): Promise<JobEnd | Again> {
       const own = [...settingsFilesOf(folder, job.record.under), sideFileOf(job.path)];
+      let reading = shared;
       try {
         await readFolderSettings(shared, loaded);
-      } catch (error) {
-        return { ...UNTIL_SETTLED, why: errorText(error) };
-      }
-      try {
+        reading = own;
         const ordered = await orderedEnd(engine, job);
-        return ordered ?? (await enrich(job, await readFolderSettings(own, loaded)));
+        if (ordered !== null) return ordered;
+        const settings = await readFolderSettings(own, loaded);
+        reading = [];
+        return await enrich(job, settings);
       } catch (error) {
-        if (await hasJustChanged(context, own))
-          return { ...UNTIL_SETTLED, holds: await hasJustChanged(context, shared), why: errorText(error) };
+        // Settings may be half written; what a run finds wrong with its file is final.
+        if (reading === shared || (await hasJustChanged(context, reading)))
+          return { ...UNTIL_SETTLED, holds: reading === shared, why: errorText(error) };
         const isLost = stop.aborted && !isOfStop(error, stop);
         log[isLost ? 'error' : 'debug']({ err: error, file: job.file }, 'a file ended with an error');
         return stop.aborted ? { type: 'put_back' } : verdictOfError(error, job, tries);

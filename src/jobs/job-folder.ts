@@ -129,8 +129,7 @@ export async function claim(folders: WatcherFolders, seen: SeenFile, now: number
   await rename(sideFileOf(from), side).catch(() => undefined);
   const taken = await lookAt(job.path);
   if (taken !== null && isSameFile(taken, seen)) return job;
-  // It goes back, unless its name is taken or the file system has no links: then reading shows
-  // whether it still changes.
+  // It goes back if its name is free and links are possible; else reading shows whether it changes.
   await succeeds(link(side, sideFileOf(from)));
   if (!(await succeeds(link(job.path, from)))) return job;
   await rm(job.folder, { recursive: true, force: true });

@@ -349,9 +349,6 @@ export interface Enricher extends AsyncDisposable {
   plan(path: string, options?: PlanOptions): Promise<FilePlan>;
   /** Returns the account's use, quota and limit, without sending anything. */
   account(): Promise<AccountState>;
-  /**
-   * Closes the enricher: pending calls reject, requests in flight are awaited (at most `timeout`),
-   * and the engine is released.
-   */
+  /** Rejects pending calls, awaits requests in flight (at most `timeout`), and ends the engine. */
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { schemaText } from '../../src/commands/schema.js';
 import type { Document } from '../../src/run/documents.js';
-import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
+import { createInboxScene, type InboxScene, readReason } from '../jobs/inbox-scene.js';
 import { quickEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';
 import { faultsOf } from '../support/schemas.js';
@@ -97,7 +97,7 @@ test('a program sends a file, follows its run and takes the result; what it cost
 });
 
 test('its caps hold, and a file that cannot be read has failed, with the reason', async () => {
-  const { send, until, text, meter } = await open();
+  const { scene, up, send, until, text, meter } = await open();
   const capped = await send({ name: 'list.csv', maxRequests: '7' }, domainList(30));
   const { run } = await until(capped.json.links.run, ({ state }) => state === 'waiting');
   expect(run).toMatchObject({ isEnded: false, run: { requests: { billed: 7 } }, links: { output: null } });
@@ -105,10 +105,14 @@ test('its caps hold, and a file that cannot be read has failed, with the reason'
   expect(rowsIn(await text(run.links.partial))).toBe(30);
   expect(meter.billed).toBe(7);
 
-  const unread = await send({ name: 'names.csv' }, 'company,city\nAcme,Berlin\n');
+  const titled = 'Customers,\nof March,\nwebsite,city\nacme.com,Berlin\n';
+  const unread = await send({ name: 'names.csv' }, titled);
   const failed = await until(unread.json.links.run, ({ isEnded }) => isEnded);
   expect(failed.run).toMatchObject({ state: 'failed', run: null, links: { output: null } });
-  expect(failed.run.reason).not.toBe('');
+  const [folder = ''] = await scene.until('failed', 1);
+  const reason = await readReason(folder);
+  expect(reason).toMatch(/“lines above the header: 2”\.\n\nNothing was spent\..*\{"skipLines":2\}/s);
+  expect(up.said).not.toContain('will be retried');
   expect(meter.billed).toBe(7);
 });
 

@@ -47,6 +47,23 @@ async function openFile(input: string, sheet?: string, stop = new AbortControlle
   return table;
 }
 
+const rowsBelow = (...above: string[]) =>
+  [...above, 'website,city', ...Array.from({ length: 600 }, (_, at) => `brand-${at}.com,Rome`), ''].join(
+    '\n',
+  );
+
+it.each([
+  ['in a long table', 'list.csv', rowsBelow('Customers,', 'of March,'), 2],
+  ['with a line break in a cell', 'list.csv', rowsBelow('Customers,', '"of\nMarch",'), 3],
+  ['in a JSON array', 'list.json', '[{"Customers": "website"}, {"Customers": "acme.com"}]', null],
+])('a title above the names %s: the lines to skip are counted', async (_, name, text, skipLines) => {
+  const input = join(await temporaryFolder(), name);
+  await writeFile(input, text);
+  const { code, detail } = await openFile(input).catch((each) => each);
+  const remedy = skipLines === null ? { choose: 'skipLines', example: 'N' } : { set: { skipLines } };
+  expect([code, remediesIn(detail.todo)]).toEqual(['column-doubtful', [remedy]]);
+});
+
 it.each<[string, readonly Sheet[], string]>([
   ['a cover', [COVER, WORDS, DATA], 'Data 2026'],
   [

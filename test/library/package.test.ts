@@ -67,8 +67,7 @@ const TSCONFIG = {
     strict: true,
     exactOptionalPropertyTypes: true,
     skipLibCheck: false,
-    // The default of TypeScript 7.
-    types: [],
+    types: ['node'],
     rootDir: 'src',
     outDir: 'out',
   },

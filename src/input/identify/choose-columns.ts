@@ -34,21 +34,23 @@ interface SampledTable {
   readonly name: string;
   readonly shape: Pick<TableShape, 'columns' | 'format'>;
   readonly sample: readonly (readonly string[])[];
+  readonly firstLines?: readonly number[];
 }
 
-/**
- * Chooses the columns and rows to look up. Throws column-unknown, column-doubtful, column-ours,
- * column-mismatch.
- */
-export function chooseFrom({ name, shape, sample }: SampledTable, settings: ChoiceSettings) {
+/** Chooses the columns and rows to look up. Throws the errors `column-…`. */
+export function chooseFrom(table: SampledTable, settings: ChoiceSettings) {
+  const { name, shape, sample, firstLines = [] } = table;
   const { columns, format } = shape;
   const { prefix, priority, nameColumn } = settings;
   const filter = new RowFilter(columns, settings.where);
   const selected = sample.filter((cells) => filter.reasonAgainst(cells) === null);
   const isSelected = selected.length > 0;
   const ours = isJson(format) ? findOurMembers(columns, jsonKey(prefix)) : findOurColumns(columns, prefix);
-  const toMeasure = { columns, sample: isSelected ? selected : sample, fileName: basename(name) };
-  const seen: Facts = { columns, table: measureTable(toMeasure, ours), kind: settings.kind };
+  const measured = isSelected ? selected : sample;
+  const toMeasure = { columns, sample: measured, fileName: basename(name) };
+  const hasLines = (format === 'csv' || format === 'xlsx') && measured.length === sample.length;
+  const lines = hasLines ? firstLines : [];
+  const seen: Facts = { columns, lines, table: measureTable(toMeasure, ours), kind: settings.kind };
   const requested = settings.columns;
   const { named, ...found } = requested[0]
     ? takeRequested(requested, seen)

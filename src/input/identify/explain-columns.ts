@@ -10,11 +10,13 @@ import { type Decision, DOUBTS, type Doubt, LEAST_NAMED, type Scored, scored } f
 import { type ColumnChoice, columnLabel, columnRequest, columnSetting } from './find-column.js';
 import { isHeaderLike, readHeader } from './header-words.js';
 import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
-import { type MeasuredColumn, type MeasuredTable, readCell, shareOf } from './measure-columns.js';
+import { FIRST_ROWS, type MeasuredColumn, type MeasuredTable, readCell, shareOf } from './measure-columns.js';
 
 /** Facts for messages: the names of all columns, and the columns that may be chosen. */
 export interface Facts {
   readonly columns: readonly string[];
+  /** The lines of the first rows; empty if they cannot be skipped. */
+  readonly lines: readonly number[];
   readonly table: MeasuredTable;
   readonly kind: IdentifierKind | null;
 }
@@ -183,10 +185,9 @@ function isIdentifierName(text: string): boolean {
   return text.length <= LONGEST_NAME && Math.max(web, mail, isin, id, symbol) >= PLAIN;
 }
 const LONGEST_NAME = 30;
-const FIRST_ROWS = 3;
 
 /** Throws column-doubtful for a title above the names, and a header that is the first symbol. */
-export function assertHeader({ columns, table, kind }: Facts, open: readonly MeasuredColumn[]): void {
+export function assertHeader({ columns, lines, table, kind }: Facts, open: readonly MeasuredColumn[]): void {
   for (let row = 0; row < FIRST_ROWS; row += 1) {
     const textOf = ({ cells: { [row]: cell } }: MeasuredColumn) => (cell?.web === null ? cell.text : '');
     const filled = table.columns.filter(({ cells }) => cells[row] != null);
@@ -195,7 +196,10 @@ export function assertHeader({ columns, table, kind }: Facts, open: readonly Mea
     const found = isNamed ? open.find(isBelow) : undefined;
     if (found === undefined) continue;
     const subject = `"${textOf(found)}" in column ${columnLabel(columns, found.column)}`;
-    const todo = phrase`if so, skip the lines above it with ${{ choose: 'skipLines', example: 'N' }}`;
+    const line = lines[row];
+    const skip =
+      line === undefined ? { choose: 'skipLines', example: 'N' } : { set: { skipLines: line - 1 } };
+    const todo = phrase`if so, skip the lines above it with ${skip}`;
     throw inDoubt('the names of the columns seem to be below a title', subject, todo);
   }
   if (columns.some(isHeaderLike) || (kind !== null && CHECKED_KINDS.has(kind))) return;

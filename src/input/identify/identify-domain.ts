@@ -167,8 +167,7 @@ function findRegistrable(host: string): Identified {
     return name.includes('.') ? invalid({ code: 'unknown_suffix' }) : NOT_A_DOMAIN;
   }
   if (isPrivate && publicSuffix !== null && (domain === null || domain === `www.${publicSuffix}`)) {
-    // `github.io` and `www.github.io` are the website of their owner, unlike
-    // `acme.github.io`.
+    // `github.io` and `www.github.io` are their owner's website, unlike `acme.github.io`.
     const registered = parse(publicSuffix, { ...OPTIONS, allowPrivateDomains: false }).domain;
     if (registered === publicSuffix) return asIdentifier('domain', registered);
   }

@@ -51,10 +51,13 @@ export interface MeasuredTable {
 
 /** Measured rows, spread over the sample, because the first rows are often unlike the rest. */
 const MOST_ROWS = 200;
+/** Rows that are always measured: the names of the columns may be among them. */
+export const FIRST_ROWS = 3;
 
 function spread<Row>(rows: readonly Row[]): readonly Row[] {
-  const bucket = (at: number) => Math.floor((at * MOST_ROWS) / Math.max(MOST_ROWS, rows.length));
-  return rows.filter((_, at) => at === 0 || bucket(at) !== bucket(at - 1));
+  const buckets = MOST_ROWS - (FIRST_ROWS - 1);
+  const bucket = (at: number) => Math.floor((at * buckets) / Math.max(buckets, rows.length));
+  return rows.filter((_, at) => at < FIRST_ROWS || bucket(at) !== bucket(at - 1));
 }
 
 /** Measures the columns of a sample, except those at the positions `ignored`. */
