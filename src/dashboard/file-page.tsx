@@ -235,6 +235,7 @@ const TYPES: Readonly<Record<JobFile['type'], string>> = {
   output: 'Enriched rows',
   partial: 'Enriched rows (partial)',
   errors: 'Rows without an answer',
+  differences: 'Differences',
   report: 'Report as JSON',
   original: 'Original',
   reason: 'Reason',

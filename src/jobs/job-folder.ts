@@ -312,6 +312,7 @@ const TYPES = {
   output: /\.enriched\.[^.]+(\.gz)?$/,
   partial: /\.enriched\.partial\.[^.]+(\.gz)?$/,
   errors: /\.errors\.[^.]+(\.gz)?$/,
+  differences: /\.differences(\.partial)?\.csv$/,
   report: /\.report\.json$/,
   original: /(?!)/,
   reason: /^reason\.txt$/,

@@ -262,6 +262,7 @@ describe('the files', () => {
     const file = foundFile({
       files: [
         { name: 'Kunden März.report.html', type: 'page', size: 120_000 },
+        { name: 'b.differences.csv', type: 'differences', size: 1 },
         { name: 'a"><b>.csv', type: 'other', size: 1 },
       ],
     });
@@ -270,6 +271,7 @@ describe('the files', () => {
     const path = '/files/j-done/';
     expect(page).toContain(`<a href="${path}Kunden%20M%C3%A4rz.report.html" target="_blank">Report</a>`);
     expect(page).toContain(`<a href="${path}a%22%3E%3Cb%3E.csv" download="">Other file</a>`);
+    expect(page).toContain('b.differences.csv" download="">Differences</a>');
     expect(page).toContain('120\u00a0kB');
     expect(page).not.toContain('<b>');
   });

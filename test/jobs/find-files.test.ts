@@ -160,6 +160,8 @@ it.each([
   ['x.enriched.enriched.csv', 'x.enriched.csv', 'output'],
   ['a.enriched.partial.csv.gz', null, 'partial'],
   ['a.errors.xlsx', null, 'errors'],
+  ['a.differences.csv', null, 'differences'],
+  ['a.differences.partial.csv', null, 'differences'],
   ['a.report.html', null, 'page'],
   ['reason.txt', null, 'reason'],
   ['notes.txt', 'a.csv', 'other'],
