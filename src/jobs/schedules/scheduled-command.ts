@@ -14,7 +14,7 @@ import { isScheduleName, type Schedule } from './schedule-files.js';
 const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output', 'Money', 'Limits'];
 const BESIDES: readonly SettingName[] = ['allowNsfw', 'timeoutMs', 'worker'];
 /** Flags whose file names may contain the moment of the run. */
-export const STAMPED: readonly string[] = ['output', 'errors', 'report', 'changes'];
+export const STAMPED: readonly string[] = ['output', 'errors', 'report', 'changes', 'differences'];
 
 const LINES = SETTING_ENTRIES.flatMap(([name, line]) =>
   line.key === null ? [] : [{ ...line, name, key: line.key }],
