@@ -93,8 +93,11 @@ const LINKS = LABELS.slice(0, 7).map((name) => `links.${name}`);
 const PATHS: readonly string[] = [...pathsIn(BRAND), ...LINKS];
 
 const OF_BRAND = COLUMN_NAMES.slice(COLUMN_NAMES.indexOf('name'), COLUMN_NAMES.indexOf('source'));
-/** Fields that a page offers for a cell: columns of a brand, and paths to a value or whole list. */
-export const CELL_FIELDS = new Set<string>([...OF_BRAND, ...pathsIn(BRAND, true), ...LINKS]);
+const NAMES = OF_BRAND.map((column) => column.replaceAll('_', ''));
+const nameIn = (path: string) => path.replace(/.*\./, '').toLowerCase();
+const OTHERS = [...pathsIn(BRAND, true), ...LINKS].filter((path) => !NAMES.includes(nameIn(path)));
+/** Fields that a page offers for a cell: columns of a brand, and other paths to a value or list. */
+export const CELL_FIELDS: readonly string[] = [...OF_BRAND, ...OTHERS];
 
 function pathsIn(shape: Shape, onlyValues = false): string[] {
   if (onlyValues && isList(shape)) return [];

@@ -86,9 +86,8 @@ export function columnAt(
   columns: readonly ShownColumn[],
 ): number | null {
   if (chosen === undefined || others.length > 0) return null;
-  const position = /^position:(\d+)$/.exec(chosen)?.[1];
-  if (position !== undefined)
-    return columns[Number(position) - 1] === undefined ? null : Number(position) - 1;
+  const position = Number(/^position:(\d+)$/.exec(chosen)?.[1]) - 1;
+  if (!Number.isNaN(position)) return columns[position] === undefined ? null : position;
   const [at = null, ...more] = columns.flatMap(({ name }, column) => (name === chosen ? [column] : []));
   return more.length === 0 ? at : null;
 }
@@ -204,10 +203,10 @@ function conditionOf({ where = [] }: Choice, columns: readonly ShownColumn[]) {
   return isShown ? condition : 'other';
 }
 
-/** Returns a column's name, or its position where the name is unclear or browsers change it. */
+/** Returns a column's name, or its position where the name is unclear or a page changes it. */
 export function columnName(at: number, columns: readonly ShownColumn[]): string {
   const name = columns[at]?.name ?? '';
-  const isOdd = name.trim() === '' || name.length > 60 || /[=:\r\n]/.test(name);
+  const isOdd = name.trim() === '' || name.length > 60 || /[=:\p{C}]/u.test(name);
   const isShared = columns.some((each, other) => other !== at && each.name === name);
   return isOdd || isShared ? `position:${at + 1}` : name;
 }

@@ -1,6 +1,7 @@
 /** The user's own columns that brands fill, as the page of a plan shows and offers them. Pure. */
 import { CELL_FIELDS } from '../brand-api/known-fields.js';
 import { countOf } from '../core/figures.js';
+import { jsonKey } from '../core/table.js';
 import type { Choice, ShownColumn } from '../jobs/plan-upload.js';
 import { fillText } from '../run/report/headline.js';
 import { Card } from '../run/report/kit/parts.js';
@@ -56,7 +57,8 @@ function FillFields({ choice, columns, found }: Filling) {
     return { text, field: text.slice(equals + 1), at: columnAt([text.slice(0, equals)], columns) };
   });
   const lookedUp = found?.chosen.map(({ column }) => column) ?? [];
-  const isOurs = (at: number) => found !== null && columns[at]?.name.startsWith(found.settings.prefix);
+  const ours = found === null ? [] : [found.settings.prefix, `${jsonKey(found.settings.prefix)}.`];
+  const isOurs = (at: number) => ours.some((start) => `${columns[at]?.name}.`.startsWith(start));
   const fillable = [...columns.keys()].filter((at) => !lookedUp.includes(at) && !isOurs(at));
   const offered = fillable.slice(0, COLUMNS_OFFERED);
   const others = requests.filter(({ at }) => at === null || !offered.includes(at));
@@ -95,10 +97,8 @@ function FillFields({ choice, columns, found }: Filling) {
 const fieldText = (field: string) => field.replaceAll('_', ' ');
 
 function optionsFor(column: string, chosen: { text: string; field: string } | null): Option[] {
-  const fields = [...(chosen === null ? CELL_FIELDS : new Set([chosen.field, ...CELL_FIELDS]))];
-  const options = fields.map((field): Option => {
-    const isChosen = field === chosen?.field;
-    return [isChosen ? chosen.text : `${column}=${field}`, fieldText(field), isChosen];
-  });
+  const others = CELL_FIELDS.filter((field) => field !== chosen?.field);
+  const options = others.map((field): Option => [`${column}=${field}`, fieldText(field), false]);
+  if (chosen !== null) options.unshift([chosen.text, fieldText(chosen.field), true]);
   return [['', 'nothing', chosen === null], ...options];
 }

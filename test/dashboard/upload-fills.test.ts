@@ -1,11 +1,17 @@
 /** The card of a plan that offers fields of the brand for the columns of the file. */
 import { expect, it } from 'vitest';
+import { CELL_FIELDS, findUnknownField } from '../../src/brand-api/known-fields.js';
 import { FillCard } from '../../src/dashboard/upload-fills.js';
 import type { Found } from '../../src/dashboard/upload-start.js';
 import { choiceOf } from '../../src/jobs/plan-upload.js';
+import { planFills } from '../../src/run/output/fill.js';
 import { htmlOf } from '../../src/run/report/kit/page.js';
+import type { Scan } from '../../src/run/scan/scan.js';
+import { fillRequests } from '../../src/settings/column-value.js';
+import { Refusal } from '../../src/settings/parse-value.js';
+import { CSV_SHAPE, planFor } from '../run/output/plans.js';
 
-const COLUMNS = ['website', 'Land', 'Land', 'a=b', 'brand_name', 'two\nlines'];
+const COLUMNS = ['website', 'Land', 'Land', 'a=b', 'brand_name', 'two\nlines', 'brand', 'brand.error'];
 
 /** Renders the card for an address. With null for `settings`, the plan is refused. */
 function cardOf(
@@ -22,6 +28,15 @@ function cardOf(
       found: settings === null ? null : (found as unknown as Found),
     }),
   );
+}
+
+/** Reads an attribute as a browser does, which replaces what no page can hold. */
+function textOf(attribute: string): string {
+  const plain = attribute.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"');
+  const text = plain.replaceAll('&#39;', "'").replaceAll('&amp;', '&').replaceAll('\0', '\ufffd');
+  return Buffer.from(text)
+    .toString()
+    .replace(/\r\n?|\n/g, '\r\n');
 }
 
 /** What a browser would send of the card as it stands, as a choice. */
@@ -48,6 +63,43 @@ it('the card offers the columns of the user that are not looked up, the unclear 
     expect(html).toContain(`<option value="${value}">`);
   expect(html).not.toMatch(/value="[^"]*=(?:status|duplicate_of|company|logos\.formats)"/);
   expect(html).toContain('<details id="fills" class="folded"><summary>');
+});
+
+it('what the card sends of any name is that column, or is refused', () => {
+  const hostile = ['a.b', 'a="b', '"', "'", '<script>', '&amp;', 'x'.repeat(300), '', ' ', 'Twice', 'Twice'];
+  const odd = [
+    'two\nlines',
+    ' City ',
+    'city',
+    'CITY',
+    '3',
+    'position:4',
+    'a:domain',
+    'a',
+    'x',
+    '\0',
+    '\ud800',
+  ];
+  const more = ['a,b', 'é', 'é'.normalize('NFD'), '\t', '\ufeffa', '\u200b', '=SUM(A1)', '__proto__', 'a\rb'];
+  const columns = ['website', ...hostile, ...odd, ...more];
+  const html = cardOf('', {}, columns);
+  const sent = [...html.matchAll(/<option value="([^"]*=country)">/g)].map(([, value = '']) => textOf(value));
+  expect(sent).toHaveLength(columns.length - 1);
+  const scan = { chosen: { choices: [{ column: 0 }] }, counts: { long: 0 } } as unknown as Scan;
+  const plan = planFor({ input: { ...CSV_SHAPE, columns } });
+  const meant = sent.map((value) => {
+    const { fill = [] } = choiceOf(new URLSearchParams([['fill', value]]));
+    const requests = fillRequests.parse([fill].flat());
+    if (requests instanceof Refusal) return value;
+    return planFills(plan, { fill: requests, fillOver: [] }, scan).fills.map(({ at, isNew }) => [at, isNew]);
+  });
+  expect(meant).toEqual(sent.map((_, nth) => [[nth + 1, false]]));
+});
+
+it('the card offers each meaning once', () => {
+  const fields = CELL_FIELDS.map((field) => field.replace(/.*\.|_/g, '').toLowerCase());
+  expect(fields).toEqual([...new Set(fields)]);
+  for (const field of CELL_FIELDS) expect(findUnknownField(field, 'brand_')).toBeNull();
 });
 
 it.each([
