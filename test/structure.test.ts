@@ -68,11 +68,11 @@ const CEILINGS: Readonly<Record<string, number>> = {
   engine: 8_780,
   worker: 2_050,
   run: 10_635,
-  app: 990,
-  jobs: 4_291,
-  library: 1_566,
+  app: 1_005,
+  jobs: 4_300,
+  library: 1_575,
   dashboard: 5_695,
-  commands: 2_893,
+  commands: 2_905,
   roots: 356,
 };
 const CEILING_OF_ALL = 55_431;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { type Client, createClient } from '../brand-api/client.js';
 import type { RequestDispatcher } from '../brand-api/protocol.js';
 import { createHttpSend } from '../brand-api/send.js';
+import { createConnector, type Network } from '../core/connector.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import type { AccountNames, RunService } from '../run/enrich-request.js';
@@ -54,10 +55,28 @@ export function openClient(
   dispatcher?: RequestDispatcher,
 ): Client {
   const { concurrency: connections, timeoutMs } = settings;
-  const network = { ...networkOf(settings), client: clientCertificateOf(settings) };
+  const network = serviceNetwork(settings);
   const http = createHttpSend({ baseUrl, connections, timeoutMs, network, dispatcher });
   releasers.push(() => http.close());
   return createClient(http.send, token);
+}
+
+const serviceNetwork = (settings: Settings): Network => ({
+  ...networkOf(settings),
+  client: clientCertificateOf(settings),
+});
+
+/** Connects to the service, TLS included, and sends nothing. Rejects with what failed. */
+export async function connectOnce(settings: Settings, baseUrl: string): Promise<void> {
+  const { protocol, hostname, host, port } = new URL(baseUrl);
+  const connect = createConnector(serviceNetwork(settings), settings);
+  await new Promise<void>((resolve, reject) => {
+    connect({ protocol, hostname, host, port }, (error, socket) => {
+      socket?.on('error', () => undefined).destroy();
+      if (error) reject(error);
+      else resolve();
+    });
+  });
 }
 
 /** Returns the name of the account, for commands that send nothing. */

@@ -1,7 +1,7 @@
 /** `doctor`: checks what a run or `up` needs, one line for each, and spends nothing. */
 import { resolve } from 'node:path';
 import { getDomainWithoutSuffix } from 'tldts';
-import { knownNames, openClient } from '../app/open-service.js';
+import { connectOnce, knownNames, openClient } from '../app/open-service.js';
 import { openStores } from '../app/open-stores.js';
 import type { Answer as ServiceAnswer } from '../brand-api/read-answer.js';
 import { systemClock } from '../core/clock.js';
@@ -65,7 +65,10 @@ export async function* checkSetup(
   yield await findingOf('service', async (releasers) => {
     if (settings.baseUrl === null) throw notSet('service', 'BRAND_API_URL or --base-url');
     token ??= attempt(() => readToken(settings), null);
-    if (token === null || why !== null) return skipped(`${settings.baseUrl} not asked: ${why ?? 'no token'}`);
+    if (token === null || why !== null) {
+      await connectOnce(settings, settings.baseUrl);
+      return skipped(`${settings.baseUrl} can be reached; not asked: ${why ?? 'no token'}`);
+    }
     answer = await askService(settings, settings.baseUrl, token, { stop: call.stop, releasers });
     if (answer.date !== null) offsets.push(['the service', answer.date - Date.now()]);
     return judgeService(settings, answer);

@@ -152,7 +152,8 @@ const isTrial = ({ trial }: SpendingQuestion): boolean => trial?.isRequested ===
 function questionText(question: SpendingQuestion): string {
   const { requests, withinQuota, quotaLeft, overageRequests, maxCost, deferred, trial } = question;
   const parts = [`${countOf(requests, trial === null ? 'identifier' : 'more identifier')} to look up`];
-  if (withinQuota !== null) parts.push(`${countText(withinQuota)} within the quota`);
+  const isCapped = (deferred ?? 0) > 0 && overageRequests === 0 && withinQuota !== quotaLeft;
+  if (withinQuota !== null) parts.push(`${countText(withinQuota)} within the ${isCapped ? 'caps' : 'quota'}`);
   if (quotaLeft !== null && usesMostOfQuota(question))
     parts.push(
       withinQuota === quotaLeft

@@ -45,7 +45,11 @@ test('without settings each missing one is named, and nothing is sent', async ()
   expect(found.token).toMatch(/^failed: .*BRAND_API_TOKEN/);
   expect(found.engine).toMatch(/^(ok|warning): /);
   for (const check of ['inbox', 'webhook', 'e-mail']) expect(found[check]).toMatch(/^skipped: /);
-  expect((await statesOf(scene, [])).token).toMatch(/^skipped: set, not tried: .*--own-domain/);
+  const unasked = await statesOf(scene, []);
+  expect(unasked.service).toMatch(/^skipped: .* can be reached; not asked: .*--own-domain/);
+  expect(unasked.token).toMatch(/^skipped: set, not tried: .*--own-domain/);
+  const silent = await statesOf(scene, [], { BRAND_API_URL: 'http://127.0.0.1:9' });
+  expect(silent.service).toMatch(/^failed: .*nothing listens at 127.0.0.1:9/);
   expect(scene.service.meter.requests).toHaveLength(0);
 });
 

@@ -327,7 +327,13 @@ describe('the quota', () => {
     await askIn(view, { ...FREE, requests: 999, trial });
     expect(said()).toBe('1,000 identifiers to look up\n');
     await askIn(view, { ...FREE, requests: 999, withinQuota: 900, deferred: 99, trial });
-    expect(said()).toBe('999 more identifiers to look up, 900 within the quota, 99 beyond the limit\n');
+    expect(said()).toBe('999 more identifiers to look up, 900 within the caps, 99 beyond the limit\n');
+  });
+
+  it('a cap is named where it leaves less than the quota', async () => {
+    const { ask, said } = question(false);
+    await ask({}, { ...FREE, requests: 13, withinQuota: 0, quotaLeft: 500, deferred: 13 });
+    expect(said()).toBe('13 identifiers to look up, 0 within the caps, 13 beyond the limit\n');
   });
 
   it('without a terminal nothing is asked, and the share is printed', async () => {
