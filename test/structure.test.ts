@@ -75,7 +75,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   commands: 2_905,
   roots: 356,
 };
-const CEILING_OF_ALL = 55_431;
+const CEILING_OF_ALL = 55_500;
 const WIDEST_LINE = 110;
 
 /** The roots share `main.ts`. */
