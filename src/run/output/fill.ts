@@ -66,6 +66,8 @@ export function planFills(plan: OutputPlan, { fill, fillOver }: FillSettings, sc
       throw refuse('every run adds a column of this name', 'choose another name');
     if (scan.chosen.choices.some(({ column }) => column === at))
       throw refuse('this column is looked up', 'choose another column');
+    if (isJson(input.format) && columns.filter((each) => each === columns[at]).length > 1)
+      throw refuse('two keys of the file lead to this name', 'rename one of them');
     if (fills.some((other) => other.at === at))
       throw refuse('the column is filled twice', 'name each column once');
     const element = input.parquet?.schema[at];
@@ -82,7 +84,7 @@ export function planFills(plan: OutputPlan, { fill, fillOver }: FillSettings, sc
         );
       added.push(name);
     }
-    fills.push({ name: columns[at] ?? name, field, at, path, isOver: key === 'fillOver', isNew: isAdded });
+    fills.push({ name: columns[at] || name, field, at, path, isOver: key === 'fillOver', isNew: isAdded });
   }
   const names = fills.filter(({ isNew, path }) => isNew && path.length === 1).map(({ name }) => name);
   const rawHeader = headerWith(names, input);

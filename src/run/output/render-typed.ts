@@ -105,7 +105,7 @@ export function typesOfRows(plan: OutputPlan, rows: Pick<RowSpool, 'records'>): 
     }
   }
   // Values of a brand may have another type.
-  const isFilled = (at: number) => plan.fills.some(({ name }) => name === plan.allColumns[at]);
+  const isFilled = (at: number) => plan.fills.some(({ path }) => path[0] === plan.allColumns[at]);
   return user.kept.map((at, nth) => (isFilled(at) ? 'text' : commonType(cellTypes[nth] ?? new Set())));
 }
 

@@ -148,6 +148,7 @@ describe('what cannot be filled is refused before anything is spent', () => {
     columns: ['id', 'website'],
     parquet: { schema: [{ name: 'id', type: 'INT64' }] },
   };
+  const twice = ['a', 'website', 'a.b', 'a.b'];
   const earlier = { ...JSON_SHAPE, columns: ['id', 'website', 'brand', 'brand.error'] };
   test.each<[string, TableShape, string[], string]>([
     ['two columns of one name', shape, ['city=city'], 'column-doubtful'],
@@ -155,6 +156,12 @@ describe('what cannot be filled is refused before anything is spent', () => {
     ['the column that is looked up', shape, ['website=domain'], 'usage-invalid'],
     ['one column twice', shape, ['country=country', 'country=name'], 'usage-invalid'],
     ['a name that a run adds', shape, ['brand_name=name'], 'usage-invalid'],
+    [
+      'a key and an inner key of one name',
+      { ...earlier, columns: twice },
+      ['position:4=city'],
+      'usage-invalid',
+    ],
     ['a key that a run adds', earlier, ['position:3=name'], 'usage-invalid'],
     ['a position that is not there', shape, ['position:9=name'], 'column-unknown'],
     ['a column of numbers in a Parquet file', parquet, ['id=name'], 'usage-invalid'],
@@ -172,6 +179,11 @@ describe('what cannot be filled is refused before anything is spent', () => {
     const refused = expect.objectContaining({ code: 'usage-invalid' });
     expect(() => filling(shape, ['region=country'], { long: 1 })).toThrow(refused);
   });
+});
+
+it('a column without a name is called by its position', () => {
+  const plan = filling({ ...CSV_SHAPE, columns: ['', 'website'] }, ['position:1=city']);
+  expect(new FillCounts(plan).columns).toEqual([expect.objectContaining({ column: 'position:1' })]);
 });
 
 it('the results of the cells are counted by column', () => {
