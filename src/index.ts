@@ -5,7 +5,7 @@
  *   await using enricher = await createEnricher({ maxRequests: 500 });
  *   const { status, brand } = await enricher.lookup('acme.com');
  */
-
+/// <reference types="node" preserve="true" />
 import { keepRunning, orRelease } from './core/lifecycle.js';
 import { forwardingLog, silentLog } from './core/log.js';
 import type { Enricher, EnricherOptions, FileOptions } from './library/enricher.js';

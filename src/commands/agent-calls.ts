@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { accountDocument } from '../app/account-status.js';
 import type { Brand } from '../brand-api/brand.js';
-import { BrandEnrichError, ConfigError } from '../core/errors.js';
+import { BrandEnrichError, ConfigError, throwProblems } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { withinDeadline } from '../core/lifecycle.js';
@@ -12,8 +12,10 @@ import { OUTCOME_STATUSES } from '../core/outcome.js';
 import type { FileProgress } from '../library/enricher.js';
 import type { OpenedEnricher } from '../library/open-enricher.js';
 import { DOCUMENTS } from '../run/documents.js';
-import { fieldAt, valueAt } from '../run/output/brand-fields.js';
+import { columnOf } from '../run/output/columns.js';
+import { NOTHING_ASKED } from '../run/output/output-plan.js';
 import { assertNotPaused, newRunId } from '../run/run-record.js';
+import { findFieldProblems } from '../settings/setting-rules.js';
 import type { AgentFiles } from './agent-files.js';
 
 /** Clients wait a minute for a call. */
@@ -31,7 +33,8 @@ const orNone = text.nullable();
 const today = z
   .object({ spent: count, left: count.describe('requests that may still be sent today') })
   .describe('requests of all servers of this name that were or may have been billed');
-const fieldsText = `paths into the brand, such as company.location.city; default: ${FIELDS.join(', ')}`;
+const fieldsText = `as --fields takes them, such as company.location.city; default: ${FIELDS.join(', ')}`;
+const ofIdentifier = 'domain, ISIN, ticker, crypto symbol or brand id; the service knows no company names';
 const lookup = {
   kind: z.enum(IDENTIFIER_KINDS).optional().describe('default: judged from the value'),
   fields: texts.max(50).optional().describe(fieldsText),
@@ -79,12 +82,12 @@ const call = <Input extends z.ZodRawShape, Output extends z.ZodRawShape>(
 export const CALLS = {
   lookup_brand: call(
     'Look up the brand of one identifier, for at most one paid request.',
-    { identifier: text, ...lookup },
+    { identifier: text.describe(ofIdentifier), ...lookup },
     found,
   ),
   lookup_brands: call(
     'Look up up to 100 identifiers; equal and stored ones cost nothing.',
-    { identifiers: texts.min(1).max(100), ...lookup },
+    { identifiers: texts.min(1).max(100).describe(ofIdentifier), ...lookup },
     { rows: z.array(z.object(found)) },
   ),
   plan_file: call(
@@ -147,6 +150,7 @@ export function createAgentCalls(
   ) {
     if (given.length > perCall)
       throw tooMuch(`${countOf(given.length, 'identifier')} in one call`, 'send fewer');
+    throwProblems(findFieldProblems({ fields, fill: [], fillOver: [], prefix: '' }, () => 'in fields'));
     await assertNotPaused(owner, name, { engine });
     const signal = AbortSignal.any([AbortSignal.timeout(LOOKUPS_MS), stop]);
     const rows = [];
@@ -252,10 +256,12 @@ export function createAgentCalls(
 
 /** Returns the fields that have a value. */
 function shortBrand(brand: Brand, fields: readonly string[]): Record<string, string | number | boolean> {
-  const read = fields.map((path) => {
-    const value = valueAt(brand, path);
+  const view = { ...NOTHING_ASKED, status: 'matched' } as const;
+  const read = fields.map((field) => {
+    const column = columnOf(field, '');
+    const value = column.typed(view, brand);
     const isPlain = typeof value === 'number' || typeof value === 'boolean';
-    return [path, isPlain ? value : fieldAt(brand, path)] as const;
+    return [field, isPlain ? value : column.cell(view, brand)] as const;
   });
   return Object.fromEntries(read.filter(([, value]) => value !== ''));
 }

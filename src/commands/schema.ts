@@ -9,6 +9,7 @@ import { DOCUMENT_VERSION } from '../core/terminal-text.js';
 import { scheduleEntry } from '../jobs/schedules/file-schedules.js';
 import { DOCUMENTS } from '../run/documents.js';
 import { SCHEDULES_KEY, SCHEMA_KEY } from '../settings/load-settings.js';
+import { quote } from '../settings/parse-value.js';
 import type { Setting } from '../settings/setting.js';
 import { SETTING_ENTRIES } from '../settings/settings.js';
 
@@ -37,7 +38,7 @@ export function schemaText(name: string): string {
     return [...DESCRIPTIONS].map(([each, description]) => `${each.padEnd(width)}  ${description}\n`).join('');
   if (!DESCRIPTIONS.has(name)) {
     const todo = didYouMean(nearest(name, SCHEMA_NAMES), `write one of ${SCHEMA_NAMES.join(', ')}`);
-    throw new ConfigError(usageProblem('no such DOCUMENT', 'schema', todo));
+    throw new ConfigError(usageProblem('no such document', quote(name), todo));
   }
   const made = name === OPENAPI ? openApi() : { title: name, ...schemaOf(name) };
   return `${JSON.stringify(made, null, 2)}\n`;

@@ -155,7 +155,10 @@ const ASK = 'ask the administrator of the inbox to check the address of the serv
 const OF_NO_USE = { set: { minMatch: 0 } };
 const CHECK_ADDRESS = phrase`${ASK}; if the service is known not to have these brands, use ${OF_NO_USE}`;
 
-const PASSING = /^(?:output-unwritable|disk-low|reader-failed|engine-unfit|(?:engine|service)-unreachable)$/;
+const PASSING: readonly ErrorCode[] = [
+  ...(['output-unwritable', 'disk-low', 'reader-failed'] as const),
+  ...(['engine-unreachable', 'engine-unfit', 'service-unreachable'] as const),
+];
 
 /** Returns the texts of an error for a person who does not know our folder of the file. */
 export function textsForSender(error: BrandEnrichError, folder: string, naming: Naming = 'keys') {
@@ -184,7 +187,7 @@ export function verdictOfError(
   if (error instanceof InterruptedError) return { type: 'put_back' };
   const isOurs = error instanceof BrandEnrichError;
   const again = { type: 'again', why: errorText(error), holds: false } as const;
-  if (isOurs ? PASSING.test(error.code) : isPassingFault(error))
+  if (isOurs ? PASSING.includes(error.code) : isPassingFault(error))
     return { ...again, inMs: ENGINE_OUTAGE_MS, holds: true };
   if (isOurs && error.code === 'input-changed')
     return { ...again, why: ERROR_CATALOGUE[error.code], inMs: CHANGED_MS };

@@ -10,6 +10,7 @@ import type { Log } from '../core/log.js';
 import { outcomeKeys } from '../engine/stores/outcome-key.js';
 import { openingPace } from '../ledger/pace.js';
 import { runSettingsOf } from '../run/enrich-request.js';
+import { assertOptions } from '../settings/load-settings.js';
 import { readToken } from '../settings/secrets.js';
 import type { Settings } from '../settings/settings.js';
 import { enrichRows, findBrand, holdUnmatched } from './enrich-rows.js';
@@ -49,6 +50,8 @@ export async function openEnricher(
 ) {
   // Read once, so that files use the account that was opened. A program serves its own metrics.
   const settings = { ...loaded, token: readToken(loaded), tokenFile: null, metricsPort: null };
+  if (dispatcher !== undefined && typeof dispatcher.dispatch !== 'function')
+    throw unusable('dispatcher', "undici's Agent, ProxyAgent or MockAgent");
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   signal?.throwIfAborted();
@@ -102,8 +105,10 @@ export async function openEnricher(
 
   async function* enrich<Row>(
     rows: Iterable<Row> | AsyncIterable<Row>,
-    { identifier, kind, signal, lookAhead = settings.concurrency * 2 }: EnrichOptions<Row> = {},
+    options: EnrichOptions<Row> = {},
   ): AsyncGenerator<Enriched<Row>, void, undefined> {
+    const { identifier, kind, signal, lookAhead = settings.concurrency * 2 } = options;
+    assertOptions(options, ['identifier', 'kind', 'signal', 'lookAhead']);
     // A text is iterable, too: its characters would be looked up and paid for.
     if (typeof rows === 'string') throw unusable('rows', 'a list of texts, not one');
     if (!Number.isInteger(lookAhead) || lookAhead < 1)
@@ -161,7 +166,9 @@ export async function openEnricher(
   closing.signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true });
 
   const enricher: Enricher = {
-    async lookup(identifier, { kind, signal } = {}) {
+    async lookup(identifier, options = {}) {
+      const { kind, signal } = options;
+      assertOptions(options, ['kind', 'signal']);
       const judged = judgedAs(kind);
       signal?.throwIfAborted();
       return findBrand(identifier, (each) => each, judged, askUntil(signal));

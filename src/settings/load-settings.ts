@@ -254,13 +254,7 @@ export function loadOptions(
   flags: Readonly<Partial<Record<'output' | 'errors' | 'report', string | undefined>>> = {},
 ): Settings {
   const values = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const unknownKeys = Object.keys(values).filter((key) => !PROGRAM_OPTIONS.has(key));
-  throwProblems(
-    unknownKeys.map((key) => {
-      const todo = didYouMean(nearest(key, [...PROGRAM_OPTIONS.keys()]), 'see .github/manual/settings.md');
-      return usageProblem('no such option', key, todo);
-    }),
-  );
+  assertOptions(values, [...PROGRAM_OPTIONS.keys()]);
   const surroundings = { ...env };
   const hidden = Object.keys(values).flatMap((key) => {
     const line = PROGRAM_OPTIONS.get(key);
@@ -272,4 +266,15 @@ export function loadOptions(
   const file = { path: 'the options', values };
   const isRoot = process.getuid?.() === 0;
   return loadSettings({ command: 'run', flags, env: surroundings, file, home: homedir(), isRoot }).settings;
+}
+
+/** Throws a `ConfigError` that names the options that are not `known`. */
+export function assertOptions(options: object, known: readonly string[]): void {
+  const unknown = Object.keys(options).filter((key) => !known.includes(key));
+  throwProblems(
+    unknown.map((key) => {
+      const todo = didYouMean(nearest(key, known), 'see .github/manual/the-library.md');
+      return usageProblem('no such option', key, todo);
+    }),
+  );
 }

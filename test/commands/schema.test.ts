@@ -9,7 +9,7 @@ import { faultsOf } from '../support/schemas.js';
 const names = Object.keys(DOCUMENTS);
 
 it('lists documents and files, and names the nearest for one that is not there', () => {
-  expect(() => schemaText('reprot')).toThrow('no such DOCUMENT: schema; did you mean report?');
+  expect(() => schemaText('reprot')).toThrow('no such document: "reprot"; did you mean report?');
   expect(schemaText('').match(/^\S+ {2,}\S.*$/gm)).toHaveLength(SCHEMA_NAMES.length);
 });
 

@@ -107,6 +107,10 @@ onEngines([redis], () => {
     const long = await agent.call('enrich_file', { path: 'long.csv' });
     expect(long.error).toMatch(/61 paid lookups.*limit or where/);
     expect(await agent.call('lookup_brands', { identifiers: domains(61) })).toHaveProperty('error');
+    const misspelt = { identifier: domainAt(0), fields: ['company.loction.city'] };
+    expect((await agent.call('lookup_brand', misspelt)).error).toContain(
+      'did you mean company.location.city',
+    );
     expect(scene.service.meter.requests).toHaveLength(0);
 
     const done = await agent.call('enrich_file', { path: 'list.csv', limit: 40 });

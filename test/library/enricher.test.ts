@@ -180,6 +180,11 @@ describe('a program', () => {
     await expect(all(enricher.enrich('acme.com'))).rejects.toThrow(/a list of texts/);
     await expect(all(enricher.enrich(['a.com'], { lookAhead: 0 }))).rejects.toThrow(/lookAhead/);
     await expect(enricher.lookup('a.com', { kind: 'website' as 'domain' })).rejects.toThrow(/kind/);
+    const misspelt = { sginal: AbortSignal.abort() } as object;
+    await expect(enricher.lookup('a.com', misspelt)).rejects.toThrow(/sginal; did you mean signal/);
+    await expect(all(enricher.enrich(['a.com'], misspelt))).rejects.toThrow(/did you mean signal/);
+    const dispatcher = {} as NonNullable<EnricherOptions['dispatcher']>;
+    await expect(createEnricher({ env: scene.env, dispatcher })).rejects.toThrow(/dispatcher/);
     await expect(createEnricher()).rejects.toThrow(
       /no service address was given: baseUrl.*no token was given/s,
     );

@@ -67,7 +67,8 @@ const TSCONFIG = {
     strict: true,
     exactOptionalPropertyTypes: true,
     skipLibCheck: false,
-    types: ['node'],
+    // The default of TypeScript 7.
+    types: [],
     rootDir: 'src',
     outDir: 'out',
   },
