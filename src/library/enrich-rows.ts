@@ -35,23 +35,27 @@ export async function* enrichRows<Row, Result>(
     } catch (error) {
       isOpen = false;
       failure = { error };
-    } finally {
-      reading = null;
     }
   }
 
-  const aborted = quietly(
-    new Promise<never>((_resolve, reject) => {
-      stop.addEventListener('abort', () => reject(stop.reason), { once: true });
-    }),
-  );
+  let leave: (reason: unknown) => void = () => undefined;
+  stop.addEventListener('abort', () => leave(stop.reason), { once: true });
   try {
     for (;;) {
-      if (isOpen && ahead.length < lookAhead) reading ??= readOne();
+      if (isOpen && ahead.length < lookAhead)
+        // A source may throw at once, before its promise is kept here.
+        reading ??= readOne().finally(() => {
+          reading = null;
+        });
       const [head] = ahead;
       if (head === undefined) {
         if (reading === null) break;
-        await Promise.race([reading, aborted]);
+        stop.throwIfAborted();
+        // A race with a promise of the whole stream would keep something of each row.
+        await new Promise<unknown>((resolve, reject) => {
+          leave = reject;
+          void reading?.then(resolve);
+        });
       } else if (reading === null || (await isFirst(head, reading))) {
         ahead.shift();
         yield await head;

@@ -79,14 +79,20 @@ describe('a stream of rows', () => {
     await expect.poll(() => seen.isClosed).toBe(true);
   });
 
-  it('ends with what its source throws, after the rows before it', async () => {
+  function* broken() {
+    yield 1;
+    yield 2;
+    throw new Error('the cursor is gone');
+  }
+  async function* brokenLater() {
+    yield* broken();
+  }
+  it.each([
+    ['at once', broken],
+    ['later', brokenLater],
+  ])('ends with what its source throws %s, after the rows before it', async (_, source) => {
     const found: number[] = [];
-    async function* broken() {
-      yield 1;
-      yield 2;
-      throw new Error('the cursor is gone');
-    }
-    const taking = takeInto(found, enrichRows(broken(), tenfold, 5, NEVER));
+    const taking = takeInto(found, enrichRows(source(), tenfold, 5, NEVER));
     await expect(taking).rejects.toThrow('the cursor is gone');
     expect(found).toEqual([10, 20]);
   });
