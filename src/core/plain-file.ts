@@ -105,7 +105,7 @@ const NOT_A_FILE = 'it is not a regular file';
 
 function inWords(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : null;
-  if (code === 'ELOOP' || code === 'EMLINK') return new Error('it is a symbolic link', { cause: error });
+  if (code === 'ELOOP' || code === 'EMLINK') return new Error('it is a symbolic link');
   return code === 'ENXIO' ? new Error(NOT_A_FILE) : error;
 }
 

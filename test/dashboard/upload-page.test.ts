@@ -51,7 +51,7 @@ it.each([
 ])('what was chosen by an address is kept at the start where no field shows it: %s', (address, kept) => {
   const choice = choiceOf(new URLSearchParams(address));
   const caps = { trial: null, maxRequests: null, maxCost: null };
-  const settings = { ...caps, format: null, sort: 'brand', errorsInclude: [] };
+  const settings = { ...caps, format: null, prefix: 'brand_', sort: 'brand', errorsInclude: [] };
   const plan = {
     rows: { total: 1, asked: 1, duplicates: 0, skipped: 0, invalid: 0 },
     identifiers: { distinct: 1, stored: 0, byKind: { domain: 1 } },

@@ -145,7 +145,7 @@ onEngines([redisEngine()], (engine) => {
     const watcher = await scene.watch();
     const failed = await scene.until('failed', 2);
     const reasons = await Promise.all(failed.map(readReason));
-    expect(reasons.join('')).toContain('it is a symbolic link');
+    expect(reasons.join('')).toContain('list.csv (it is a symbolic link)');
     expect(reasons.join('')).toContain('it is not a regular file');
     expect(scene.service.meter.requests).toEqual([]);
     await stop(watcher);
