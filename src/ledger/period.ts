@@ -44,13 +44,16 @@ export function turnOf(period: string | null, setting: PeriodSetting, now: numbe
 /**
  * Returns the period of an answer's `Date`, or without one that of the service's clock as last
  * seen. A date far from the store's clock names no period (null), unless the account has none yet:
- * then the store's clock names it.
+ * then the store's clock names it. A lost answer never names the first one: what the service's
+ * clock says is not known before it answers.
  */
 export function periodNamed(
   date: number | null,
   setting: PeriodSetting,
   { now, behindMs, period }: Pick<LedgerState, 'now' | 'behindMs' | 'period'>,
+  isLost: boolean,
 ): string | null {
+  if (isLost && date === null && period === null) return null;
   const isNear = (time: number) => Math.abs(now - time) <= RULES.dateAgreesMs;
   if (date !== null && !isNear(date) && period !== null) return null;
   const time = date ?? now - behindMs;

@@ -16,6 +16,7 @@ import { type AskContext, type LookupUnderWay, later, type NextStep } from './as
 import type { Pass } from './breaker.js';
 import {
   type Address,
+  isLost,
   isWrongAddress,
   judge,
   observe,
@@ -72,7 +73,7 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   const isTrusted = await learnTrust(answer, run, context);
   const address = addressOf(isTrusted, run, context);
   const trust = trustOf(answer, address);
-  const period = periodNamed(answer.date, run.settings.period, governor.calendar());
+  const period = periodNamed(answer.date, run.settings.period, governor.calendar(), isLost(answer));
   const observation = observe(answer, period, trust, later);
   const isQuota = meaning.type === 'refused' && isQuotaRefusal(meaning.code, answer, governor.state);
   const isGood = meaning.type !== 'unavailable' && (meaning.type !== 'refused' || isQuota);

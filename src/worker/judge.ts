@@ -206,6 +206,11 @@ export function isWrongAddress(meaning: Meaning, { answered }: Pick<Address, 'an
   return meaning.unsent === 'lasting' && answered === null;
 }
 
+/** True if this may be no answer of the service, but a failure on the way. */
+export function isLost({ cost, meaning }: Answer): boolean {
+  return cost === 'maybe_billed' || meaning.type === 'unavailable';
+}
+
 /** Returns what the ledger learns. The usage header may count `later` requests after this one. */
 export function observe(answer: Answer, period: string | null, trust: Trust | null, later: number) {
   const { quota, usage, date, meaning } = answer;

@@ -8,7 +8,7 @@ import { isQuotaRefusal } from '../ledger/policy.js';
 import { hasAnswers } from './address-trust.js';
 import type { AskSignals } from './asked.js';
 import { addressOf, newOutcome } from './handle-answer.js';
-import { judge, NO_SERIES, observe, trustOf, trustsBy } from './judge.js';
+import { isLost, judge, NO_SERIES, observe, trustOf, trustsBy } from './judge.js';
 import type { ChunkContext } from './resolve-chunk.js';
 
 /** How long callers wait for the ledger to know what this process knows. */
@@ -33,7 +33,7 @@ export function createLooks(context: ChunkContext, account: string, { stop, abor
     gauge.inFlight -= 1;
     const isTrusted = hasAnswers(tally) || trustsBy(answer, tally);
     const address = addressOf(isTrusted, { settings, tally }, context);
-    const answerPeriod = periodNamed(answer.date, period, governor.calendar());
+    const answerPeriod = periodNamed(answer.date, period, governor.calendar(), isLost(answer));
     const observation = observe(answer, answerPeriod, trustOf(answer, address), 0);
     return { permit, answer, step: judge(answer, address, NO_SERIES), observation };
   }

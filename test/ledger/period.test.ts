@@ -67,7 +67,7 @@ describe('the period that an answer names', () => {
     ['is that of the clock where it has no date', null, '2030-01-01'],
   ])('%s', (_what, date, named) => {
     const calendar = { now: at('2030-01-31T23:00:00'), behindMs: 0, period: '2030-01-01' };
-    expect(periodNamed(date === null ? null : at(date), 'month', calendar)).toBe(named);
+    expect(periodNamed(date === null ? null : at(date), 'month', calendar, false)).toBe(named);
   });
 
   test.each([
@@ -75,11 +75,18 @@ describe('the period that an answer names', () => {
     ["is that of the store's clock where the service's is far off", 60 * 24, '2030-01-01'],
   ])('%s', (_what, hours, named) => {
     const calendar = { now: at('2030-01-31T23:00:00'), behindMs: hours * 3_600_000, period: '2030-01-01' };
-    expect(periodNamed(null, 'month', calendar)).toBe(named);
+    expect(periodNamed(null, 'month', calendar, false)).toBe(named);
   });
 
   test("is that of the store's clock if the account has none and the date is far off", () => {
     const calendar = { now: at('2030-01-31T23:00:00'), behindMs: 0, period: null };
-    expect(periodNamed(at('2029-11-05T00:00:00'), 'month', calendar)).toBe('2030-01-01');
+    expect(periodNamed(at('2029-11-05T00:00:00'), 'month', calendar, false)).toBe('2030-01-01');
+  });
+
+  test('is never the first one of an account where the answer was lost', () => {
+    const calendar = { now: at('2030-01-31T23:00:00'), behindMs: 0, period: null };
+    expect(periodNamed(null, 'month', calendar, true)).toBeNull();
+    expect(periodNamed(null, 'month', calendar, false)).toBe('2030-01-01');
+    expect(periodNamed(null, 'month', { ...calendar, period: '2030-01-01' }, true)).toBe('2030-01-01');
   });
 });

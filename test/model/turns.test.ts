@@ -60,7 +60,7 @@ function live({ plan, overage, isIdle, usedBefore, resetsLateMs, aheadMs, storeM
     if (period === '2030-01-01' && now + Math.max(storeMs, 20 * HOUR_MS) >= TURN_AT) inTurn += 1;
     const date = now + (serial % 2) * aheadMs;
     const shown = usage === 'jumps' && serial % 97 === 0 ? 90_000 : billed[month];
-    const named = periodNamed(date, 'month', { now: now + storeMs, behindMs: 0, period });
+    const named = periodNamed(date, 'month', { now: now + storeMs, behindMs: 0, period }, false);
     const header = usage === 'missing' ? { quota: null, usage: null } : { quota: QUOTA, usage: shown };
     const isBeyond = header.usage !== null && header.usage > QUOTA;
     call({

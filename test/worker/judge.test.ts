@@ -3,7 +3,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import type { Answer } from '../../src/brand-api/read-answer.js';
 import type { RunHalt } from '../../src/engine/stores/run-reasons.js';
-import { judge, NO_SERIES, observe, type Trust, trustsBy, untrustedHalt } from '../../src/worker/judge.js';
+import {
+  isLost,
+  judge,
+  NO_SERIES,
+  observe,
+  type Trust,
+  trustsBy,
+  untrustedHalt,
+} from '../../src/worker/judge.js';
 import {
   answerOf,
   DOWN,
@@ -286,6 +294,15 @@ describe('the observation from an answer', () => {
     const isMeant = answer.meaning.type === 'matched' || answer.meaning.type === 'not_found';
     const seen = observe(answer, answer.date === null ? null : period, isMeant ? 'trusted' : null, 0);
     expect(seen).toEqual({ isBeyond: false, ...observed });
+  });
+
+  it.each<[string, Answer, boolean]>([
+    ['a brand', MATCHED, false],
+    ['a refusal', TOO_FAST, false],
+    ['a time-out', UNUSABLE, true],
+    ['503', DOWN, true],
+  ])('%s may come from the way, not from the service: %s', (_what, answer, isOfTheWay) => {
+    expect(isLost(answer)).toBe(isOfTheWay);
   });
 
   it.each<[Trust, boolean]>([
