@@ -26,6 +26,8 @@ describe('the delimiter of a small or damaged file', () => {
   it('is named with its flag, as a guess, where the header cannot be read', () => {
     const text = '"name" ;"website"\n"a" ;"acme.com"\n';
     expect(() => sniff(text)).toThrow(/--delimiter if ',' \(detected\) does not separate the cells/);
+    // A title above the names: the line of the names is known.
+    expect(() => sniff('"A "good" title"\n\nname,website\na,acme.com\n')).toThrow(/--skip-lines 2 /);
   });
 
   it('is named with its flag, as a guess, where rows do not fit it', async () => {

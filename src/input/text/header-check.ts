@@ -64,17 +64,18 @@ export function correctHeader(table: HeaderToCheck): HeaderCorrection | null {
   // Rows wider than the header are no reason for another header; they are refused when counted.
   if (preamble !== null && header !== undefined && !isFirstRow(cells, preamble)) {
     const at = lineOf(header);
-    const setting = { setting: 'skipLines' };
     const begins = `the table begins in line ${at} ('${shortName(header.raw)}')`;
-    const warning = phrase`${
-      begins
-    }: the lines above it are not in the output; if it begins elsewhere, use ${setting}`;
+    const above = 'the lines above it are not in the output';
+    const warning = phrase`${begins}: ${above}; if it begins elsewhere, use ${{ setting: 'skipLines' }}`;
     return { options: { skipLines: at - 1 }, warning };
   }
   const problem: RowReason | null = first.problem ?? (first.raw.includes('\0') ? { code: 'nul' } : null);
   if (problem !== null) {
     const place = shown === null ? 'row' : 'line';
-    const skip = { choose: 'skipLines', example: 'N' };
+    const below = others.find(isReadable);
+    const skip = below?.cells.some(isHeaderLike)
+      ? { set: { skipLines: lineOf(below) - 1 } }
+      : { choose: 'skipLines', example: 'N' };
     const cut = phrase`, or ${{ setting: 'delimiter' }} if ${shown ?? ''} does not separate the cells`;
     const orCut = shown === null ? '' : cut;
     const todo = phrase`correct that ${place}, or use ${skip} or ${{ set: { header: false } }}${orCut}`;
