@@ -70,7 +70,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   run: 10_635,
   app: 1_005,
   jobs: 4_300,
-  library: 1_575,
+  library: 1_585,
   dashboard: 5_695,
   commands: 2_905,
   roots: 356,

@@ -35,6 +35,22 @@ export interface AccountState extends AccountUse {
   readonly days: readonly { readonly day: string; readonly used: number }[];
 }
 
+/** How the cells of the user's own columns compare with the brands. */
+export interface FilledCells {
+  readonly columns: readonly {
+    readonly column: string;
+    readonly field: string;
+    /** Cells that were blank. */
+    readonly filled: number;
+    /** Cells that agree with the brand. */
+    readonly kept: number;
+    /** Cells that differ from the brand. */
+    readonly differing: number;
+  }[];
+  /** Rows that are not filled, because they have too few or too many cells. */
+  readonly misfits: number;
+}
+
 interface RankedIdentifier {
   readonly identifier: string;
   readonly value: string | null;
@@ -48,6 +64,10 @@ export interface FilePlan {
     readonly sha256: string;
     readonly records: number;
     readonly columns: readonly { readonly name: string; readonly kind: string }[];
+    /** The format, for people. */
+    readonly detected: string;
+    /** The rows that are looked up; null for all. */
+    readonly where: { readonly conditions: readonly string[]; readonly rows: number } | null;
     readonly warnings: readonly string[];
     readonly unreadable: number;
     /** Unreadable rows with too many or too few cells. */
@@ -56,6 +76,8 @@ export interface FilePlan {
     readonly long: number;
     readonly examples: readonly { readonly line: number; readonly reason: string }[];
   };
+  /** Parts of the input that are in no output. */
+  readonly leftOut: { readonly linesAbove: number; readonly sheets: readonly string[] };
   readonly rows: {
     readonly total: number;
     readonly asked: number;
@@ -94,6 +116,8 @@ export interface FilePlan {
     readonly last: RankedIdentifier | null;
   } | null;
   readonly account: AccountUse | null;
+  /** Results of `fill` and `fillOver` for the rows with a stored brand; null without them. */
+  readonly fills: FilledCells | null;
   /** Files that a run would write. */
   readonly files: { readonly output: string; readonly errors: string; readonly report: string };
 }

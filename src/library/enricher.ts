@@ -8,7 +8,7 @@ import type { IdentifierKind } from '../core/identifier.js';
 import type { AnswerSource, OutcomeStatus, StatusCounts, StopCode } from '../core/outcome.js';
 import type { RowReason } from '../core/row-reason.js';
 import type { FailureReason } from '../engine/stores/run-reasons.js';
-import type { AccountState, FilePlan } from './documents.js';
+import type { AccountState, FilePlan, FilledCells } from './documents.js';
 
 /** A log with pino's methods, such as `pino()`, `fastify.log` or `console`. */
 export interface EnricherLog {
@@ -293,23 +293,8 @@ export interface FileResult {
     /** Brands of the earlier output whose lookup failed now. */
     readonly failed: number;
   } | null;
-  /** Results of `fill` and `fillOver`; null without them. */
-  readonly fills: {
-    readonly columns: readonly {
-      readonly column: string;
-      readonly field: string;
-      /** Cells that were blank. */
-      readonly filled: number;
-      /** Cells that agree with the brand. */
-      readonly kept: number;
-      /** Cells that differ from the brand. */
-      readonly differing: number;
-    }[];
-    /** Rows that are not filled, because they have too few or too many cells. */
-    readonly misfits: number;
-    /** Path of the list of differing cells; null without any. */
-    readonly file: string | null;
-  } | null;
+  /** Results of `fill` and `fillOver`; `file` lists the cells that differ. null without them. */
+  readonly fills: (FilledCells & { readonly file: string | null }) | null;
   /** Path of the enriched file, which is partial unless `isComplete`. */
   readonly output: string;
   /** Path of the errors file; null if it would have no rows. */
