@@ -4,10 +4,5 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
-  test: {
-    include: ['test/fuzz/**/*.fuzz.ts'],
-    pool: 'forks',
-    fileParallelism: false,
-    hookTimeout: 60_000,
-  },
+  test: { include: ['test/fuzz/**/*.fuzz.ts'], pool: 'forks', fileParallelism: false, hookTimeout: 60_000 },
 });

@@ -94,10 +94,7 @@ function openApi(): object {
       post: operation(
         'Send a file and start it',
         { 201: 'upload' },
-        {
-          parameters: UPLOAD_FIELDS,
-          requestBody: { required: true, content: BINARY },
-        },
+        { parameters: UPLOAD_FIELDS, requestBody: { required: true, content: BINARY } },
       ),
     },
     '/runs/{id}.json': { get: operation('Read a run and the links to its files', { 200: 'run' }) },

@@ -46,9 +46,7 @@ export interface TableShape {
   /** The header unchanged, plus a delimiter for each column that it lacks; null without one. */
   readonly rawHeader: string | null;
   /** For the typed cells of `Row.raw` and `rawHeader`; absent for text. */
-  readonly typed?: CellFormats & {
-    readonly sheet: string;
-  };
+  readonly typed?: CellFormats & { readonly sheet: string };
   /** The columns of a Parquet file, lists and groups as text; absent for other formats. */
   readonly parquet?: {
     readonly schema: readonly ParquetElement[];

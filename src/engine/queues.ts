@@ -48,11 +48,7 @@ const WORKER_OPTIONS: Omit<WorkerOptions, 'connection'> = {
 /** Returns functions that open queues and workers. `isReadOnly`: opening a queue writes nothing. */
 export function createQueues(
   backend: QueueBackend,
-  options: {
-    failure(error: unknown): unknown;
-    log: Log;
-    isReadOnly?: boolean | undefined;
-  },
+  options: { failure(error: unknown): unknown; log: Log; isReadOnly?: boolean | undefined },
 ) {
   const { failure, log, isReadOnly: skipMetasUpdate = false } = options;
   const workers = new Map<Pick<Worker, 'close' | 'disconnect'>, () => Promise<void>>();

@@ -121,12 +121,7 @@ export interface ExchangeRequest {
  * one by one.
  */
 export type PermitAnswer =
-  | {
-      readonly permit: string;
-      readonly answer: 'granted';
-      readonly waitMs: number;
-      readonly isFree: boolean;
-    }
+  | { readonly permit: string; readonly answer: 'granted'; readonly waitMs: number; readonly isFree: boolean }
   | { readonly permit: string; readonly answer: 'lost' | 'attempts_exhausted' | 'denied' | 'queued' };
 
 const PACE_STATE = {

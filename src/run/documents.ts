@@ -34,10 +34,9 @@ const input = {
   records: count,
   columns: listOf({ name: text, kind: text }),
   detected: text.describe('the format, for people'),
-  where: orNull({
-    conditions: texts,
-    rows: count.describe('rows that meet them all'),
-  }).describe('the rows that are looked up; null for all'),
+  where: orNull({ conditions: texts, rows: count.describe('rows that meet them all') }).describe(
+    'the rows that are looked up; null for all',
+  ),
   warnings: texts,
   unreadable: count,
   misfits: count.describe('unreadable rows with too many or too few cells'),
@@ -260,10 +259,7 @@ export const DOCUMENTS = {
       stored: count.describe('matched and not found without a request'),
     }),
     failures: counts.describe('why identifiers failed'),
-    quality: object({
-      ...countsOf('poor', 'acceptable', 'high', 'unscored'),
-      histogram: z.array(count),
-    }),
+    quality: object({ ...countsOf('poor', 'acceptable', 'high', 'unscored'), histogram: z.array(count) }),
     requests: object({
       ...requests,
       overageCost: money,
@@ -338,13 +334,9 @@ export const DOCUMENTS = {
   status: document('status --json', {
     ...status,
     closedInboxes: listOf({ host: text, folder: text, reason: text }),
-    spools: listOf({
-      engine: text,
-      folder: text,
-      answers: count,
-      since: time,
-      isOwn: z.boolean(),
-    }).describe('paid answers on this disk'),
+    spools: listOf({ engine: text, folder: text, answers: count, since: time, isOwn: z.boolean() }).describe(
+      'paid answers on this disk',
+    ),
   }),
   spending: document('status --by --json', {
     by: z.enum(['input', 'schedule', 'person', 'month']),
@@ -380,12 +372,7 @@ export const DOCUMENTS = {
         closed: text.nullable(),
         queued: texts.describe('files not taken yet'),
         inProgress: texts,
-        waiting: listOf({
-          file: text,
-          folder: text,
-          since: time.nullable(),
-          reason: text,
-        }).nullable(),
+        waiting: listOf({ file: text, folder: text, since: time.nullable(), reason: text }).nullable(),
       }),
       schedules: z.array(scheduleState),
     }).describe('null before the first answer of the engine'),

@@ -59,11 +59,7 @@ export async function startRun(
   const started = await runs.start({
     ...run,
     label: { host: hostname(), name },
-    settings: {
-      ...settings,
-      process: processIdentity(),
-      ...(by !== undefined && { startedBy: by }),
-    },
+    settings: { ...settings, process: processIdentity(), ...(by !== undefined && { startedBy: by }) },
   });
   // A timer, because a stage may take long, and workers drop a run without a heartbeat.
   let isUnderWay = false;

@@ -190,10 +190,7 @@ export const PROCESS_SETTINGS = {
 
   quiet: always('--quiet', yesOrNo).describe(
     'no progress, no summary; only warnings, errors and why a run stopped',
-    {
-      mainOf: ['run'],
-      commands: ['run', 'watch', 'worker', 'serve', ...TRANSFER, 'up', 'mcp', 'config'],
-    },
+    { mainOf: ['run'], commands: ['run', 'watch', 'worker', 'serve', ...TRANSFER, 'up', 'mcp', 'config'] },
   ),
   json: always('--json', yesOrNo).describe('print the result on standard output as JSON', {
     mainOf: ['run'],

@@ -13,11 +13,7 @@ const run = (
   settings: Partial<RunSettings>,
   status: RunRecord['status'] = 'completed',
   heartbeatAt = NOW,
-) => ({
-  settings: runSettings(settings),
-  status,
-  heartbeatAt,
-});
+) => ({ settings: runSettings(settings), status, heartbeatAt });
 const paidRun = { plan: 'paid', overage: 1_724, quotaCap: 900 } as const;
 
 test('the terms are those of live runs, whose lowest the ledger has', () => {

@@ -115,9 +115,7 @@ describe('stopping', () => {
     const release: (() => void)[] = [];
     const { server, send } = await createSending(
       (socket) => release.push(() => socket.write(answerText(BRAND))),
-      {
-        connections: 1,
-      },
+      { connections: 1 },
     );
     const stop = new AbortController();
     const first = send('/first');

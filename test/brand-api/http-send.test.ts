@@ -30,9 +30,7 @@ describe('a request', () => {
   );
 
   test('shares a connection with the next one', async () => {
-    const { server, send } = await createSending(answerText(BRAND), {
-      connections: 1,
-    });
+    const { server, send } = await createSending(answerText(BRAND), { connections: 1 });
     for (let index = 0; index < 20; index += 1) expect(partsOf(await send(`/${index}`))).toEqual(WHOLE);
     expect([server.arrived.length, server.connections]).toEqual([20, 1]);
   });

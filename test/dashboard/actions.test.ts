@@ -19,11 +19,7 @@ async function withActions() {
   const actions: Action[] = [
     {
       path: '/runs/:id/resume',
-      ask: async ({ id }) => ({
-        title: `Resume ${id}?`,
-        lines: ['It may cost 3.00.'],
-        yes: 'Resume',
-      }),
+      ask: async ({ id }) => ({ title: `Resume ${id}?`, lines: ['It may cost 3.00.'], yes: 'Resume' }),
       async carryOut({ id }) {
         done.push(`resume ${id}`);
         return { path: '/', sentence: `${id} goes on`, subject: id };

@@ -71,11 +71,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     const { page, served } = await show(dashboardView(), {}, [
       {
         path: '/schedules/:id/run',
-        ask: async ({ id }) => ({
-          title: `Run ${id} now?`,
-          lines: ['It can cost money.'],
-          yes: 'Run now',
-        }),
+        ask: async ({ id }) => ({ title: `Run ${id} now?`, lines: ['It can cost money.'], yes: 'Run now' }),
         async carryOut({ id }) {
           done.push(id);
           return { path: '/', sentence: `${id} runs now.` };

@@ -19,9 +19,7 @@ it.each<[string, RunView | null | 'unavailable', string | null]>([
   ['no engine', 'unavailable', null],
 ])('%s', async (_, seen, name) => {
   const lookAtRun = async () => seen;
-  const served = await startDashboard({
-    addPages: (app) => addFileRoutes(app, { ...ROUTES, lookAtRun }),
-  });
+  const served = await startDashboard({ addPages: (app) => addFileRoutes(app, { ...ROUTES, lookAtRun }) });
   const answer = await ask(served, '/runs/r-1/result', { headers: { ...PAGE, ...basic(PASSWORD) } });
   expect(answer.status).toBe(302);
   expect(answer.headers.location).toBe(name === null ? '/runs/r-1' : `/files/j-done/${name}`);

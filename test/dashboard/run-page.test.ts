@@ -310,10 +310,7 @@ it('a file that is done without a match asks about its column', () => {
 });
 
 function waitingFor(waitsFor: 'tried' | 'paused'): Partial<FileView> {
-  return {
-    file: foundFile({ place: 'waiting', waitsFor }),
-    caps: { maxRequests: NO_CAP, maxCost: null },
-  };
+  return { file: foundFile({ place: 'waiting', waitsFor }), caps: { maxRequests: NO_CAP, maxCost: null } };
 }
 
 it('escapes all data, and has the same parts whatever the data', () => {

@@ -55,10 +55,7 @@ test.each<[string, Partial<ScheduleState>, RegExp]>([
   ['nightly', { isHostOffline: true }, /^its machine is offline: nightly on etl-1; start `brand-enrich up`/],
 ])('does not ask for %s where it could not run %o', async (name, parts, words) => {
   const asked: string[] = [];
-  const book = {
-    list: async () => [scheduleState(parts)],
-    runNow: async () => void asked.push(name),
-  };
+  const book = { list: async () => [scheduleState(parts)], runNow: async () => void asked.push(name) };
   const { ask, carryOut } = actionOn(book, name);
   await expect(ask()).rejects.toThrow(words);
   await expect(carryOut()).rejects.toThrow(words);

@@ -190,13 +190,7 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
     address: 'redis://queue.internal:6379',
     warnings: [],
     account: ACCOUNT,
-    ...accountParts({
-      quota: 20_000,
-      sent: 9_940,
-      held: 60,
-      others: 1_220,
-      answeredAt: NOW - 1_000,
-    }),
+    ...accountParts({ quota: 20_000, sent: 9_940, held: 60, others: 1_220, answeredAt: NOW - 1_000 }),
     queue: { waiting: 17, active: 3, delayed: 2 },
     pauses: [],
     workers: [

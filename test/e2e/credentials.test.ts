@@ -19,9 +19,7 @@ onEngines([redis, inLongTests(embeddedEngine())], (engine) => {
     const result = await ends(4, scene.run(args));
     expect(scene.service.meter.requests).toHaveLength(1);
     expect(scene.service.meter.billed).toBe(0);
-    expect(countStatuses(await readRows(scene.path('list.enriched.partial.csv')))).toEqual({
-      deferred: 500,
-    });
+    expect(countStatuses(await readRows(scene.path('list.enriched.partial.csv')))).toEqual({ deferred: 500 });
     expect(result.stdout + result.stderr).not.toContain(scene.token);
     expect(await filesWith(scene.token, scene.folder)).toEqual([]);
   });

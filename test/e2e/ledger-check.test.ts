@@ -65,10 +65,7 @@ onEngines([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     const { meter, options } = scene.service;
     await ends(
       4,
-      scene.run(['ledger', 'check', domainAt(0)], {
-        ...PAID,
-        BRAND_API_TOKEN: newToken(),
-      }),
+      scene.run(['ledger', 'check', domainAt(0)], { ...PAID, BRAND_API_TOKEN: newToken() }),
       'refused the credentials',
     );
     options.alwaysStatus = 500;

@@ -86,10 +86,7 @@ onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTest
     expect(await another.call('lookup_brand', { identifier: domainAt(600) })).toMatchObject({ billed: 1 });
     const [stored] = meter.requests;
     const identifier = stored?.identifier.slice('domain:'.length);
-    expect(await another.call('lookup_brand', { identifier })).toMatchObject({
-      billed: 0,
-      source: 'stored',
-    });
+    expect(await another.call('lookup_brand', { identifier })).toMatchObject({ billed: 0, source: 'stored' });
   });
 });
 

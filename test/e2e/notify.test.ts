@@ -25,9 +25,7 @@ test('a finished run sends a signed notice with counts and names, and without to
   const hook = await startHook(200);
   await ends(
     0,
-    scene.run(['run', 'list.csv', '--notify-url', hook.url], {
-      BRAND_ENRICH_NOTIFY_SECRET: SECRET,
-    }),
+    scene.run(['run', 'list.csv', '--notify-url', hook.url], { BRAND_ENRICH_NOTIFY_SECRET: SECRET }),
   );
   expect(noticesOf(hook)).toMatchObject([
     {

@@ -73,11 +73,7 @@ describe('the bounds of a workbook', () => {
     };
     expect((await of(32_767)).map(({ problem }) => problem)).toEqual([null, null]);
     const [over, next] = await of(32_768);
-    expect(over).toMatchObject({
-      line: 2,
-      cells: [],
-      problem: { code: 'long_cell', most: 32_767 },
-    });
+    expect(over).toMatchObject({ line: 2, cells: [], problem: { code: 'long_cell', most: 32_767 } });
     expect(over?.raw).toContain('a.com');
     expect(next).toMatchObject({ line: 3, cells: ['b.com', 'y'], problem: null });
   });

@@ -38,11 +38,7 @@ async function open(sheets: readonly Sheet[], sheet?: string, stop?: AbortSignal
 
 async function openFile(input: string, sheet?: string, stop = new AbortController().signal) {
   const settings = settingsWith({ sheet: sheet ?? null });
-  const table = await readTable(input, settings, {
-    spoolFolder: dirname(input),
-    stop,
-    readBinary: readHere,
-  });
+  const table = await readTable(input, settings, { spoolFolder: dirname(input), stop, readBinary: readHere });
   await table.input.close();
   return table;
 }

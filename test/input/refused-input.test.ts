@@ -63,9 +63,7 @@ describe('an unreadable input stops with a reason', () => {
   });
 
   it('missing standard input', async () => {
-    await expect(openInput('-', ...intakeOptions(folder))).rejects.toMatchObject({
-      code: 'usage-invalid',
-    });
+    await expect(openInput('-', ...intakeOptions(folder))).rejects.toMatchObject({ code: 'usage-invalid' });
   });
 
   it('standard input that breaks off', async () => {
@@ -77,10 +75,7 @@ describe('an unreadable input stops with a reason', () => {
 
   it('a spool folder that cannot be used', async () => {
     const file = await folder.write('a-file', '');
-    const options = intakeOptions(folder, {
-      spoolFolder: join(file, 'spool'),
-      stdin: Readable.from(['a']),
-    });
+    const options = intakeOptions(folder, { spoolFolder: join(file, 'spool'), stdin: Readable.from(['a']) });
     const opening = openInput('-', ...options);
     await expect(opening).rejects.toMatchObject({ code: 'output-unwritable' });
   });

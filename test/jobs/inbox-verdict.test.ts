@@ -146,9 +146,7 @@ describe('a finished run', () => {
 
   it('with useless answers names the settings of the folder that may help', () => {
     const end = verdictOfResult({ run, end: halted('useless'), isComplete: false, facts }, parkState);
-    expect(end).toMatchObject({
-      reason: { details: expect.stringMatching(/\{"minMatch":0\}/) },
-    });
+    expect(end).toMatchObject({ reason: { details: expect.stringMatching(/\{"minMatch":0\}/) } });
   });
 
   it.each([
@@ -212,11 +210,7 @@ describe('an error', () => {
   });
 
   it('an advice that asks keeps its question mark alone', () => {
-    const error = new ConfigError({
-      code: 'usage-invalid',
-      subject: 'colum',
-      todo: 'did you mean column?',
-    });
+    const error = new ConfigError({ code: 'usage-invalid', subject: 'colum', todo: 'did you mean column?' });
     const end = verdictOfError(error, DROPPED, 0);
     expect(end).toMatchObject({
       reason: { details: expect.stringContaining('What to do: did you mean column?\n') },

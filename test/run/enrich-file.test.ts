@@ -134,9 +134,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     const seen: number[] = [];
     const { run: record } = await run({
       input: 'website\nb1.com\nb2.com\nb3.com\n',
-      runtime: {
-        emit: (event) => event.type === 'progress' && seen.push(event.answered),
-      },
+      runtime: { emit: (event) => event.type === 'progress' && seen.push(event.answered) },
     });
     expect(record.tally).toMatchObject({ matched: 1, stored: 2 });
     expect(record.identifiers).toBe(3);
@@ -228,11 +226,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
       questions.push({ quotaLeft, billed: billed() });
       return true;
     };
-    await run({
-      input: MANY,
-      settings: { ownDomain },
-      runtime: { confirm, ...(isInteractive && { asks }) },
-    });
+    await run({ input: MANY, settings: { ownDomain }, runtime: { confirm, ...(isInteractive && { asks }) } });
     // A look counts as one request until it is proven free.
     const counted = ownDomain === null ? billedThen : 1;
     expect(questions).toEqual([

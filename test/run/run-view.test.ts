@@ -85,8 +85,6 @@ it('names settings as its reader does', () => {
     {},
     createStanding(log, null),
     'program',
-  )({
-    ...{ type: 'parked', halt: { why: 'limit', reached }, ledger: null },
-  });
+  )({ ...{ type: 'parked', halt: { why: 'limit', reached }, ledger: null } });
   expect(lines.at(-1)?.join()).toMatch(/parked: maxRequests 5/);
 });

@@ -69,12 +69,7 @@ const TABLES: readonly KindTable[] = [
     kept: ['0', '20', '0.100', '999999999999.999999999'],
     wrong: ['', '.3', '3.', '0,3', '-1', '1e3', '$5', '1 000', '0.1234567891', 'NaN', 'Infinity'],
   },
-  {
-    name: 'a price',
-    kind: decimal('0.1', 'positive'),
-    kept: ['0.01'],
-    wrong: ['0', '0.00', '-0.1'],
-  },
+  { name: 'a price', kind: decimal('0.1', 'positive'), kept: ['0.01'], wrong: ['0', '0.00', '-0.1'] },
   {
     name: 'a rate',
     kind: ratePerSecond,

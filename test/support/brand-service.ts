@@ -107,13 +107,7 @@ export async function startBrandService(changes: Parameters<typeof serviceOption
       : profileText(asked.kind, asked.value);
     const status = options.alwaysStatus ?? (text === null ? 404 : 200);
     const isBilled = !isOwn && status < 500 && status !== 400;
-    meter.note({
-      identifier: nameOf(asked),
-      status,
-      isBilled,
-      month: monthNow(),
-      why: fault ?? '',
-    });
+    meter.note({ identifier: nameOf(asked), status, isBilled, month: monthNow(), why: fault ?? '' });
     if (isBilled) billed.add(response);
     await wait(latencyMs);
     await options.held;

@@ -70,10 +70,7 @@ async function pictureDashboard(browser: Browser, work: string, path: string): P
   const args = 'up --sample --inbox box --rate 3 --state state-up --settle 200ms'.split(' ');
   const ports = ['--dashboard-port', `${port}`, '--metrics-port', `${await freePort()}`];
   const password = 'picture-of-a-page';
-  const up = startCli([...args, ...ports], {
-    cwd: work,
-    env: { BRAND_ENRICH_DASHBOARD_PASSWORD: password },
-  });
+  const up = startCli([...args, ...ports], { cwd: work, env: { BRAND_ENRICH_DASHBOARD_PASSWORD: password } });
   try {
     await up.untilSaid(/serving the dashboard|dashboard/i);
     const authorization = `Basic ${Buffer.from(`Ada:${password}`).toString('base64')}`;

@@ -39,9 +39,7 @@ test('a record waits until it is on disk, in the same round trip', async () => {
 
 test('a record that did not reach the disk in time has failed', async () => {
   const { engine } = await open({ version: '7.2.4', synced: 0 });
-  await expect(engine.outcomes.record([OUTCOME])).rejects.toMatchObject({
-    code: 'engine-unreachable',
-  });
+  await expect(engine.outcomes.record([OUTCOME])).rejects.toMatchObject({ code: 'engine-unreachable' });
 });
 
 test('a script unknown to the server is sent in full, and its writes wait for the disk', async () => {

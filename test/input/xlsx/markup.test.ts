@@ -229,9 +229,7 @@ describe('a cell', () => {
     const quotes = styles.replace('yyyy-mm-dd', '&quot;d&amp;y&#x22;0.00');
     const book = await workbookOf(
       '<row><c t="str"><v>website</v></c></row><row><c s="1"><v>7</v></c></row>',
-      {
-        'xl/styles.xml': quotes,
-      },
+      { 'xl/styles.xml': quotes },
     );
     const { input } = await readContent(folder, book, { name: 'book.xlsx', header: false });
     expect(input.shape.typed?.codes).toContain('"d&y"0.00');

@@ -16,12 +16,7 @@ it('resolves the paths of a run, and keeps its words for display', () => {
   ).toEqual({
     line: "run 'my list.csv' -o out/{date}.csv --errors /tmp/e.csv --max-cost 5 --refresh",
     input: '/data/brands/my list.csv',
-    flags: {
-      output: '/data/brands/out/{date}.csv',
-      errors: '/tmp/e.csv',
-      maxCost: '5',
-      refresh: true,
-    },
+    flags: { output: '/data/brands/out/{date}.csv', errors: '/tmp/e.csv', maxCost: '5', refresh: true },
   });
 });
 

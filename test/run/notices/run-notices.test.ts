@@ -90,10 +90,7 @@ describe('a file of an inbox', () => {
     const recorder = createRecordingNotifier();
     return { recorder, inbox: createInboxNotices({ notifier: recorder, clock }, false) };
   };
-  const failed: JobEnd = {
-    type: 'failed',
-    reason: { headline: 'It is empty', details: 'Put another one' },
-  };
+  const failed: JobEnd = { type: 'failed', reason: { headline: 'It is empty', details: 'Put another one' } };
   const parked: JobEnd = {
     type: 'parked',
     reason: { headline: 'Not finished yet', details: '' },

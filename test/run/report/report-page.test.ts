@@ -11,11 +11,7 @@ import { writeReportPage } from '../../../src/run/run-file.js';
 import { requestFor, resultOf } from '../../commands/results.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
-const OPTIONS = {
-  isSample: false,
-  network: null,
-  stop: new AbortController().signal,
-};
+const OPTIONS = { isSample: false, network: null, stop: new AbortController().signal };
 
 function ranked(index: number, parts: Partial<RankedBrand> = {}): RankedBrand {
   return {

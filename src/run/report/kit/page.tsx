@@ -27,12 +27,7 @@ export function Page({
   style = STYLE,
   scripts = [],
   children,
-}: PropsWithChildren<{
-  title: string;
-  head: Child;
-  style?: string;
-  scripts?: readonly string[];
-}>) {
+}: PropsWithChildren<{ title: string; head: Child; style?: string; scripts?: readonly string[] }>) {
   return (
     <html lang="en">
       <head>
