@@ -10,12 +10,13 @@ import type { Candidate, Candidates, Enriched, RowError } from './enricher.js';
 import type { Ask } from './lookups.js';
 import type { Found } from './waiters.js';
 
-/** Yields results in order, `lookAhead` rows at once. Throws errors after earlier results. */
+/** Yields results in order; calls `end` and closes the source. Throws errors after results. */
 export async function* enrichRows<Row, Result>(
   rows: Iterable<Row> | AsyncIterable<Row>,
   find: (row: Row) => Promise<Result>,
   lookAhead: number,
   stop: AbortSignal,
+  end: () => unknown = () => undefined,
 ): AsyncGenerator<Result, void, undefined> {
   stop.throwIfAborted();
   const source = Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
@@ -62,6 +63,7 @@ export async function* enrichRows<Row, Result>(
       }
     }
   } finally {
+    end();
     // A source that is reading answers `return` only after its next row, so do not wait then.
     const closing = hasEnded ? undefined : source.return?.();
     if (reading === null) await closing;

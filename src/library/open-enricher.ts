@@ -118,11 +118,7 @@ export async function openEnricher(
     const ask = holdUnmatched(lookups.open(stop), settings.minMatch);
     const candidatesOf = identifier ?? ((row: Row) => row as Candidates);
     const find = async (row: Row) => findBrand(row, candidatesOf, judged, ask);
-    try {
-      yield* enrichRows(rows, find, lookAhead, stop);
-    } finally {
-      leave();
-    }
+    yield* enrichRows(rows, find, lookAhead, stop, leave);
   }
 
   /** Works on a file until it ends, its signal is aborted, or the enricher is closed. */

@@ -110,6 +110,19 @@ describe('a stream of rows', () => {
     await expect.poll(() => seen.isClosed).toBe(true);
   });
 
+  it('ends its lookups before it waits for its source to close', async () => {
+    const said: string[] = [];
+    async function* slow() {
+      try {
+        yield* [1, 2, 3];
+      } finally {
+        said.push('closing');
+      }
+    }
+    for await (const _ of enrichRows(slow(), tenfold, 2, NEVER, () => said.push('ended'))) break;
+    expect(said).toEqual(['ended', 'closing']);
+  });
+
   it('ends with the reason of its signal, also while the source is silent', async () => {
     const stop = new AbortController();
     const { rows } = counting(5, () => new Promise(() => undefined));
