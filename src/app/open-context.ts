@@ -18,9 +18,9 @@ import { type CommandContext, openStores, spoolOf } from './open-stores.js';
 export type EngineContext = Readonly<Awaited<ReturnType<typeof openEngineContext>>>;
 
 export interface EngineOptions {
-  /** Default: that of the settings. */
+  /** Default: the folder of the settings. */
   readonly stateFolder?: string;
-  /** Called if the metrics port is unavailable, and the command continues; default: throws. */
+  /** Called if the metrics port is unavailable; the command then continues. Default: throws. */
   readonly onMetricsRefused?: (error: RunError) => void;
 }
 
@@ -56,7 +56,7 @@ const NOT_SERVED: OpenedMetrics = {
 };
 const CLOSE_MS = 1_000;
 
-/** Opens the metrics; loads no library without a port. Throws `RunError` if it cannot listen. */
+/** Serves metrics, if a port is set. Throws `RunError` if the port is unavailable. */
 async function openMetrics(
   { metricsPort: port, metricsHost: host }: Pick<Settings, 'metricsPort' | 'metricsHost'>,
   engine: Pick<Engine, 'runs' | 'openChunkQueue'>,
@@ -94,7 +94,7 @@ export async function openStateFolder(settings: Settings, releasers: Releasers):
   return settings.sample ? (await import('./sample.js')).openSampleState(releasers) : settings.state;
 }
 
-/** Opens state folder and notifier: first, so that people are notified of later failures. */
+/** Opens state folder and notifier. Called first: later failures can then be notified. */
 export async function openState(
   settings: Settings,
   { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
@@ -109,7 +109,7 @@ export async function openState(
 
 export type OpenedContext = Readonly<Awaited<ReturnType<typeof openContext<StateContext>>>>;
 
-/** Opens all that runs need; `state` is already open. Throws as service and engine do. */
+/** Opens all that runs need besides `state`. Throws as opening service and engine does. */
 export async function openContext<State extends Pick<StateContext, 'stateFolder'>>(
   settings: Settings,
   state: State,
@@ -135,7 +135,7 @@ export async function openContext<State extends Pick<StateContext, 'stateFolder'
     log,
     stop,
     graceMs: () => command.graceMs(settings.timeoutMs),
-    /** The worker of this token. The caller starts and stops it; `listener` gets its events. */
+    /** Makes the worker, which the caller starts and stops; `listener` gets chunks and answers. */
     openWorker(listener: WorkerListener): LookupWorker {
       const worker = openLookupWorker({ engine, service, settings, stateFolder, log }, listener);
       metrics.watchWorker(worker, service.account);
@@ -164,10 +164,10 @@ export function openLookupWorker(
   return createLookupWorker({ ...rest, ...service, ...terms, clock: systemClock, listener });
 }
 
-/** Time between looks. Two in a row must find the engine lost: a folder may move and come back. */
-const LOOK_MS = 5_000;
+/** Two checks in a row must find the engine lost: its folder may be moved away and back. */
+const CHECK_EVERY_MS = 5_000;
 
-/** Returns a `stop` that a lost engine aborts, too, because it never works again. */
+/** Returns a `stop` that is also aborted once the engine is lost, which never recovers. */
 export function stopWithEngine(stop: AbortSignal, releasers: Releasers) {
   const lost = new AbortController();
   const both = AbortSignal.any([stop, lost.signal]);
@@ -178,12 +178,12 @@ export function stopWithEngine(stop: AbortSignal, releasers: Releasers) {
     watch({ loss }: Pick<Engine, 'loss'>): void {
       if (loss === undefined) return;
       let wasLost = false;
-      const looking = setInterval(() => {
+      const timer = setInterval(() => {
         const why = loss();
         if (why !== null && wasLost) lost.abort(why);
         wasLost = why !== null;
-      }, LOOK_MS);
-      releasers.push(() => clearInterval(looking));
+      }, CHECK_EVERY_MS);
+      releasers.push(() => clearInterval(timer));
     },
     /** Throws the `RunError` of a lost engine. */
     assertNotLost: (): void => lost.signal.throwIfAborted(),

@@ -18,7 +18,7 @@ import { assertNotPaused, newRunId } from '../run/run-record.js';
 import { findFieldProblems } from '../settings/setting-rules.js';
 import type { AgentFiles } from './agent-files.js';
 
-/** Clients wait a minute for a call. */
+/** Less than the minute that MCP clients wait for a call. */
 const LOOKUPS_MS = 50_000;
 /** After this time `enrich_file` returns, and the agent asks for the state of its run. */
 const FILE_MS = 20_000;
@@ -29,7 +29,7 @@ const FIELDS = ['name', 'domain', 'description', 'qualityScore', 'company.indust
 const count = z.int().nonnegative();
 const text = z.string();
 const texts = z.array(text);
-const orNone = text.nullable();
+const textOrNull = text.nullable();
 const today = z
   .object({ spent: count, left: count.describe('requests that may still be sent today') })
   .describe('requests of all servers of this name that were or may have been billed');
@@ -41,7 +41,7 @@ const lookup = {
 };
 const file = {
   path: text.describe('path of the file, below the root folder of this server'),
-  column: texts.optional().describe('NAME or NAME:KIND; further ones for blank cells'),
+  column: texts.optional().describe('NAME or NAME:KIND; later ones are fallbacks for blank cells'),
   where: texts.optional().describe('COLUMN=VALUE, COLUMN:blank or COLUMN:filled; all must hold'),
   sheet: text.optional().describe('sheet of a workbook, by name or by number from 1'),
   limit: z.int().positive().optional().describe('read at most this many rows'),
@@ -54,7 +54,7 @@ const newFile = {
 const found = {
   input: text,
   status: z.enum(OUTCOME_STATUSES),
-  identifier: orNone.describe('what was looked up'),
+  identifier: textOrNull.describe('what was looked up'),
   brand: z.record(text, z.union([text, z.number(), z.boolean()])).nullable(),
   source: z.enum(['api', 'stored']).nullable(),
   billed: count.describe('requests that were or may have been billed; 0: stored, or free'),
@@ -64,12 +64,12 @@ const { plan, report, ledger } = DOCUMENTS;
 const runStatus = {
   run: text,
   state: z.enum(['running', 'finished', 'stopped', 'failed', 'cancelled']),
-  reason: orNone.describe('why it stopped or failed'),
+  reason: textOrNull.describe('why it stopped or failed'),
   progress: z.object({ wanted: count, answered: count }).nullable(),
   rows: report.shape.rows.nullable(),
   billed: count.nullable(),
-  output: orNone,
-  errors: orNone.describe('the file of the rows without an answer'),
+  output: textOrNull,
+  errors: textOrNull.describe('the file of the rows without an answer'),
 };
 
 const call = <Input extends z.ZodRawShape, Output extends z.ZodRawShape>(
@@ -86,7 +86,7 @@ export const CALLS = {
     found,
   ),
   lookup_brands: call(
-    'Look up up to 100 identifiers; equal and stored ones cost nothing.',
+    'Look up at most 100 identifiers. Duplicates and stored answers cost nothing.',
     { identifiers: texts.min(1).max(100).describe(ofIdentifier), ...lookup },
     { rows: z.array(z.object(found)) },
   ),
@@ -116,7 +116,7 @@ type Input<Name extends CallName> = z.infer<(typeof CALLS)[Name]['input']>;
 type Answer<Name extends CallName> = Omit<z.infer<(typeof CALLS)[Name]['output']>, 'today'>;
 type RunStatus = Answer<'run_status'>;
 
-const NO_NEWS = { reason: null, progress: null, rows: null, billed: null, output: null, errors: null };
+const NO_DETAILS = { reason: null, progress: null, rows: null, billed: null, output: null, errors: null };
 
 export interface AgentTerms {
   readonly name: string;
@@ -127,7 +127,7 @@ export interface AgentTerms {
   readonly perCall: number;
 }
 
-/** Returns a function that carries out calls. `stop` ends lookups, closing the enricher files. */
+/** Returns a function that carries out calls. `stop` ends lookups; closing `enricher` ends runs. */
 export function createAgentCalls(
   { enricher, engine, service, runFile, capsKey }: OpenedEnricher,
   { name, owner, perDay, perCall }: AgentTerms,
@@ -136,7 +136,7 @@ export function createAgentCalls(
 ) {
   const runs = new Map<string, RunStatus>();
 
-  /** Returns the requests of today's runs, by the ledger. */
+  /** Returns the requests that the ledger counts for this server's name today. */
   async function readToday() {
     const key = capsKey();
     const run = (await engine.runs.list(RUNS_LOOKED_AT)).find((each) => each.key === key);
@@ -176,8 +176,8 @@ export function createAgentCalls(
   }
 
   async function planOf({ path, output, ...given }: Input<'enrich_file'>) {
-    const input = await files.readable(path);
-    const options = { ...given, ...(output !== undefined && { output: await files.place(output) }) };
+    const input = await files.existingFile(path);
+    const options = { ...given, ...(output !== undefined && { output: await files.pathOf(output) }) };
     return { input, options, plan: await enricher.plan(input, options) };
   }
 
@@ -191,20 +191,20 @@ export function createAgentCalls(
     const continues = existsSync(output.replace(/(?=[.][^./]+(?:[.]gz)?$)/, '.partial'));
     await files.assertNew([output, ...(continues ? [] : [errors, report, page])]);
     const id = newRunId(Date.now());
-    const note = (news: Partial<RunStatus>) =>
-      void runs.set(id, { run: id, state: 'running', ...NO_NEWS, ...news });
-    note({});
+    const update = (status: Partial<RunStatus>) =>
+      void runs.set(id, { run: id, state: 'running', ...NO_DETAILS, ...status });
+    update({});
     const onProgress = ({ wanted, answered, billed }: FileProgress) =>
-      note({ progress: { wanted, answered }, billed });
-    // Since the plan, the file may have grown, or stored answers may have aged.
+      update({ progress: { wanted, answered }, billed });
+    // The file may have grown since the plan, or stored answers may have expired.
     const confirm = async ({ requests }: { readonly requests: number }) => {
       assertFits(requests);
       return true;
     };
     const ended = runFile(input, { ...options, onProgress }, { job: { id, job: id, owner }, confirm }).then(
       ({ isComplete, reason, rows, requests: { billed }, output, errors }) =>
-        note({ state: isComplete ? 'finished' : 'stopped', reason, rows, billed, output, errors }),
-      (error) => note({ state: 'failed', reason: errorForAgent(error, log) }),
+        update({ state: isComplete ? 'finished' : 'stopped', reason, rows, billed, output, errors }),
+      (error) => update({ state: 'failed', reason: errorForAgent(error, log) }),
     );
     await withinDeadline(ended, FILE_MS);
     return id;
@@ -219,7 +219,7 @@ export function createAgentCalls(
       throw new ConfigError({ code: 'usage-invalid', what: 'no such run', subject: run, todo });
     }
     const state = record.status === 'completed' ? 'finished' : record.status;
-    return { run, state, ...NO_NEWS, billed: record.tally.billed };
+    return { run, state, ...NO_DETAILS, billed: record.tally.billed };
   }
 
   const calls: { readonly [Name in CallName]: (given: Input<Name>) => Promise<Answer<Name>> } = {
@@ -254,7 +254,7 @@ export function createAgentCalls(
   });
 }
 
-/** Returns the fields that have a value. */
+/** Returns the values of a brand's fields, without empty ones. */
 function shortBrand(brand: Brand, fields: readonly string[]): Record<string, string | number | boolean> {
   const view = { ...NOTHING_ASKED, status: 'matched' } as const;
   const read = fields.map((field) => {

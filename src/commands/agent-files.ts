@@ -32,14 +32,14 @@ export async function openAgentFiles(root: string) {
   }
 
   return {
-    async readable(path: string): Promise<string> {
+    async existingFile(path: string): Promise<string> {
       const { whole, kind } = await look(path);
       if (kind === 'file') return whole;
       const todo = `name a file below ${folder}`;
       const what = kind === 'folder' ? 'this is a folder' : undefined;
       throw new RunError({ code: 'input-missing', subject: path, todo, ...(what && { what }) });
     },
-    place: async (path: string): Promise<string> => (await look(path)).whole,
+    pathOf: async (path: string): Promise<string> => (await look(path)).whole,
     /** Throws if one of the files exists. */
     async assertNew(paths: readonly string[]): Promise<void> {
       for (const path of paths) {

@@ -1,4 +1,4 @@
-/** The call of every command, and the answers of commands that do no lookups. */
+/** The call that every command gets, and the answers of commands that do no lookups. */
 import { type CommandContext, openStores } from '../app/open-stores.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
@@ -32,11 +32,11 @@ export function show({ data, text }: Answer, { settings, stdout }: CommandCall):
 }
 
 /** Commands that write nothing, not even while they open the engine. */
-const LOOKING: readonly CommandName[] = ['status', 'ledger show', 'outcomes stats', 'schedule list'];
+const READ_ONLY: readonly CommandName[] = ['status', 'ledger show', 'outcomes stats', 'schedule list'];
 
-/** Opens the engine and prints the answer of `ask`. Throws as opening does. */
+/** Opens the engine and prints the answer of `ask`. Throws as opening the engine does. */
 export function answerFrom(call: CommandCall, ask: (stores: Engine) => Promise<Answer>): Promise<ExitCode> {
-  const isReadOnly = LOOKING.includes(call.command);
+  const isReadOnly = READ_ONLY.includes(call.command);
   return withReleasers(async (releasers) =>
     show(await ask(await openStores(call.settings, call, releasers, { isReadOnly })), call),
   );

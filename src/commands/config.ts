@@ -24,7 +24,7 @@ export function runConfig(call: CommandCall): ExitCode {
   const settings = shownSettings(call).map(({ json: value, name, origin }) => ({ name, value, origin }));
   const data = { file: configFile?.path ?? null, settings, schedules };
   const lines = schedules.map(({ name, cron, tz, line, catchesUp }) =>
-    visibleLine(`  ${name}: ${cron} (${tz}${catchesUp ? ', a missed run is made up' : ''}): ${line}`),
+    visibleLine(`  ${name}: ${cron} (${tz}${catchesUp ? ', runs later if missed' : ''}): ${line}`),
   );
   const list = lines.length === 0 ? '' : `\nschedules in the file:\n${lines.join('\n')}\n`;
   return show({ data, text: `${showConfig(call, configFile)}${list}\n` }, call);
@@ -32,8 +32,8 @@ export function runConfig(call: CommandCall): ExitCode {
 
 /** Returns the settings that the config file or environment may set, by key or variable. */
 export function shownSettings({ settings, origins }: LoadedSettings) {
-  return settingsOf('config').map(([name, line]) => ({
-    name: line.key ?? line.env ?? name,
+  return settingsOf('config').map(([name, { key, env }]) => ({
+    name: key ?? env ?? name,
     value: showValue(settings, name),
     json: jsonValue(settings, name),
     origin: origins[name],
@@ -67,7 +67,7 @@ const MASKS = {
   'token path': maskTokenPath,
 };
 
-/** Returns a value for programs; null if not set. Durations, addresses, secrets are as shown. */
+/** Returns a value for programs; null if not set. Durations, addresses and secrets stay text. */
 function jsonValue(settings: Settings, name: SettingName) {
   const value: unknown = settings[name];
   if (value === null || typeof value === 'boolean') return value;
@@ -76,7 +76,7 @@ function jsonValue(settings: Settings, name: SettingName) {
   return Array.isArray(value) && isOpen ? value.map(showItem) : showValue(settings, name);
 }
 
-/** Returns a value for people, `-` if not set; without secrets, and credentials of addresses. */
+/** Returns a value for people, `-` if not set. Masks secrets and credentials in addresses. */
 export function showValue(settings: Settings, name: SettingName): string {
   const value: unknown = settings[name];
   if (value === null || (Array.isArray(value) && value.length === 0)) return '-';

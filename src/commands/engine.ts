@@ -40,7 +40,7 @@ async function serverFacts({ kind: engine, address, facts }: Engine): Promise<An
 }
 
 async function embeddedFacts(state: string): Promise<Answer> {
-  const { folders, version: number, isRunning, users, sessions } = await look(state);
+  const { folders, version: number, isRunning, users, sessions } = await inspect(state);
   const { data, log } = folders;
   const version = number === null ? null : `PostgreSQL ${number}`;
   const bytes = await sizeOf(data);
@@ -59,9 +59,9 @@ async function embeddedFacts(state: string): Promise<Answer> {
   return { data: { ...facts, processes: users, data, log }, text: visibleLines(lines) };
 }
 
-async function look(state: string, stops = false) {
-  const { lookAtServer } = await import('../engine/embedded/server-sessions.js');
-  return lookAtServer(state, { stops });
+async function inspect(state: string, stopsUnused = false) {
+  const { inspectServer } = await import('../engine/embedded/server-sessions.js');
+  return inspectServer(state, { stopsUnused });
 }
 
 /** Returns the bytes of all files in a folder, without files that vanish in the meantime. */
@@ -82,8 +82,8 @@ async function stopEngine(state: string, isEmbedded: boolean): Promise<Answer> {
     const todo = 'omit --engine, or stop that server with its own tools';
     throw new ConfigError(usageProblem(what, 'engine stop', todo));
   }
-  const { isRunning: stopped } = await look(state);
-  const after = stopped ? await look(state, true) : null;
+  const { isRunning: stopped } = await inspect(state);
+  const after = stopped ? await inspect(state, true) : null;
   if (after?.isRunning) {
     const [first, ...others] = after.users;
     const processes = `${others.length === 0 ? 'process' : 'processes'} ${after.users.join(', ')}`;

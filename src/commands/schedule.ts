@@ -202,5 +202,5 @@ function definitionLines({ name, host, schedule, isMissing }: ScheduleState): st
       ? [`  runs     nothing: definition missing on ${host}; ${REMOVE} ${name} removes it from this list`]
       : [`  runs     what ${host} defines`];
   const { line, cron, tz, catchesUp } = schedule;
-  return [`  runs     ${line}`, `  when     ${cron} (${tz})${catchesUp ? ', a missed run is made up' : ''}`];
+  return [`  runs     ${line}`, `  when     ${cron} (${tz})${catchesUp ? ', runs later if missed' : ''}`];
 }

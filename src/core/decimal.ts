@@ -47,7 +47,7 @@ function amountOf(text: string): Decimal {
   return amount;
 }
 
-/** Returns the requests that a budget pays for, 9e15 at price 0. `RangeError` for other texts. */
+/** Returns how many requests `budget` pays for. `RangeError` unless both are plain digits. */
 export function requestsFor(budget: string, price: string): number {
   const have = amountOf(budget);
   const each = amountOf(price);

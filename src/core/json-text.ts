@@ -100,14 +100,14 @@ export function readJson<T>(text: string, shape: { parse(value: unknown): T }): 
   return attempt(() => shape.parse(JSON.parse(text)), null);
 }
 
-// Unterminated strings and comments match too, so that each is scanned only once.
-const NOTES = /"(?:\\.|[^"\\\n])*"?|\/\/[^\r\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
-const LAST_COMMAS = /"(?:\\.|[^"\\\n])*"?|,(?=\s*[}\]])/g;
+// Strings match so that they can be skipped; unterminated ones too, so that none is scanned twice.
+const COMMENTS = /"(?:\\.|[^"\\\n])*"?|\/\/[^\r\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
+const TRAILING_COMMAS = /"(?:\\.|[^"\\\n])*"?|,(?=\s*[}\]])/g;
 
 /** Replaces comments and trailing commas by blanks, so that positions stay the same. */
 export function withoutComments(text: string): string {
   const blanked = (found: string) => (found.startsWith('"') ? found : found.replace(/[^\r\n]/g, ' '));
-  return text.replace(NOTES, blanked).replace(LAST_COMMAS, blanked);
+  return text.replace(COMMENTS, blanked).replace(TRAILING_COMMAS, blanked);
 }
 
 function stringText(quoted: string): string {
@@ -151,8 +151,8 @@ function endOfValue(text: string, start: number): number {
 }
 
 /**
- * Returns where the text stops being JSON, or its end if something is missing there: line and
- * column from 1, in UTF-16 units. Returns null for JSON, also when it is too deep to parse.
+ * Returns the line and column (from 1, in UTF-16 units) at which the text stops being JSON; its end
+ * if the text is cut off. Returns null for JSON, and for text that is nested too deeply to parse.
  */
 export function findJsonFault(text: string): { line: number; column: number } | null {
   // Loaded only for texts that are not JSON.
@@ -167,7 +167,7 @@ export function findJsonFault(text: string): { line: number; column: number } | 
 
 const LINE_FEED = 10;
 
-/** Yields number and bytes (null over `mostBytes`) of filled lines; valid until the next one. */
+/** Yields number and bytes of each non-empty line, valid until the next; null over `mostBytes`. */
 export async function* byteLines(chunks: AsyncIterable<Buffer | string>, mostBytes: number) {
   let number = 1;
   let parts: Buffer[] = [];

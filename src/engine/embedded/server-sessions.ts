@@ -154,8 +154,8 @@ interface ServerLook {
   readonly sessions: number;
 }
 
-/** Describes the server without a start; `stops` ends an unused one. Throws {@link RunError}. */
-export async function lookAtServer(state: string, { stops }: { readonly stops: boolean }) {
+/** Describes the server without starting it; `stopsUnused` stops it if no process uses it. */
+export async function inspectServer(state: string, { stopsUnused }: { readonly stopsUnused: boolean }) {
   const folders = serverFolders(await realpath(state).catch(() => state));
   const none: ServerLook = { version: null, users: [], sessions: 0 };
   assertOwnState(state);
@@ -171,7 +171,7 @@ export async function lookAtServer(state: string, { stops }: { readonly stops: b
       await session.connect();
       const { rows } = await session.query<ServerLook>(LOOK);
       const [seen = none] = rows;
-      const isEnded = stops && seen.users.length === 0 && (await endUnused(session, folders.data));
+      const isEnded = stopsUnused && seen.users.length === 0 && (await endUnused(session, folders.data));
       return { folders, ...seen, isRunning: !isEnded };
     } catch (error) {
       const { type, reason } = judgeAttempt(error);

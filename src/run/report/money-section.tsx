@@ -28,7 +28,7 @@ export function MoneySection({ report }: { report: RunReport }) {
 }
 
 /** True if the billing period began during the run, or less than `turnMarginMs` before. */
-function hasTurned({ account, startedAt }: RunReport): boolean {
+function periodBeganDuring({ account, startedAt }: RunReport): boolean {
   return periodStart(account?.period ?? 'none') + RULES.turnMarginMs > Date.parse(startedAt);
 }
 
@@ -52,14 +52,14 @@ function Spent({ report }: { report: RunReport }) {
       <p class="note">
         {countOf(identifiers.distinct, 'distinct identifier')} in the file.
         {currency === null && ' The cost is in the currency of the plan.'}
-        {hasTurned(report) &&
+        {periodBeganDuring(report) &&
           ' A billing period began during the run: the overage may be off by the requests in flight then.'}
       </p>
     </>
   );
 }
 
-/** Returns money only for overage, whose price is known. */
+/** Returns requests and overage cost per brand; the price of other requests is unknown. */
 function perBrandFacts({ cost, currency }: RunReport) {
   const { brands, run, inAll } = cost;
   if (brands === 0) return [];
@@ -78,7 +78,7 @@ function perBrandFacts({ cost, currency }: RunReport) {
   ];
 }
 
-/** Returns two decimals, or `< 0.01`. */
+/** Returns requests per brand as text with two decimals, or `< 0.01`. */
 export function perBrand(requests: number, brands: number): string {
   const each = requests / brands;
   return each > 0 && each < 0.005 ? '< 0.01' : each.toFixed(2);

@@ -1,18 +1,18 @@
 /**
  * The distinct identifiers of a file on disk, numbered as they first appear; about 25 bytes each in
- * memory. Texts recognise the first ones, which is fast, and 128-bit hashes the others.
+ * memory. The first ones are recognised by their text, which is fast, the others by a 128-bit hash.
  */
 import { hash } from 'node:crypto';
 import { grown, type SpoolFile } from './spool-file.js';
 
-/** Identifiers that are recognised by their text. */
-const TEXTS = 131_072;
+/** How many identifiers are recognised by their text. */
+const FIRST_TEXTS = 131_072;
 const READ_BYTES = 65_536;
 
 export class IdentifierSpool {
   count = 0;
   readonly #texts = new Map<string, number>();
-  /** Open addressing: 0 for a free slot, else the index of the hash in `#words` plus 1. */
+  /** A hash table, open addressing: 0 for a free slot, else 1 + the index of a hash in `#words`. */
   #slots = new Uint32Array(0);
   #words = new Uint32Array(0);
   #starts = new Float64Array(1_024);
@@ -23,8 +23,8 @@ export class IdentifierSpool {
   add(text: string): number {
     const known = this.#texts.get(text);
     if (known !== undefined) return known;
-    if (this.count >= TEXTS) return this.#addHashed(text);
-    // A copy, because a slice would keep its whole chunk of the file in memory.
+    if (this.count >= FIRST_TEXTS) return this.#addHashed(text);
+    // Copies the text: a slice would keep the whole chunk of the file in memory.
     this.#texts.set(Buffer.from(text).toString(), this.count);
     return this.#write(text);
   }
@@ -34,7 +34,7 @@ export class IdentifierSpool {
     const known = this.#texts.get(text);
     if (known !== undefined || this.#slots.length === 0) return known ?? null;
     const entry = (this.#slots[this.#slotOf(wordsOf(text))] ?? 0) - 1;
-    return entry < 0 ? null : entry + TEXTS;
+    return entry < 0 ? null : entry + FIRST_TEXTS;
   }
 
   at(index: number): string {
@@ -74,12 +74,12 @@ export class IdentifierSpool {
   }
 
   #addHashed(text: string): number {
-    const entry = this.count - TEXTS;
+    const entry = this.count - FIRST_TEXTS;
     if ((entry + 1) * 2 > this.#slots.length) this.#growSlots();
     const words = wordsOf(text);
     const slot = this.#slotOf(words);
     const known = this.#slots[slot] ?? 0;
-    if (known !== 0) return known - 1 + TEXTS;
+    if (known !== 0) return known - 1 + FIRST_TEXTS;
     this.#words.set(words, entry * 4);
     this.#slots[slot] = entry + 1;
     return this.#write(text);
@@ -101,7 +101,7 @@ export class IdentifierSpool {
     const length = Math.max(65_536, this.#slots.length * 2);
     this.#words = grown(this.#words, length * 2);
     this.#slots = new Uint32Array(length);
-    for (let entry = 0; entry < this.count - TEXTS; entry += 1) {
+    for (let entry = 0; entry < this.count - FIRST_TEXTS; entry += 1) {
       let slot = (this.#words[entry * 4] ?? 0) & (length - 1);
       while (this.#slots[slot] !== 0) slot = (slot + 1) & (length - 1);
       this.#slots[slot] = entry + 1;
