@@ -1,6 +1,6 @@
 /** Sending files to a served dashboard. */
 import { once } from 'node:events';
-import { chmod, lstat, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -273,6 +273,17 @@ describe('a start', () => {
     expect((await listWaiting(join(root, 'waiting'))).map(({ record }) => record.id).sort()).toEqual(
       all.map(({ id }) => id).sort(),
     );
+  });
+
+  it('that was killed on its way leaves a draft with its id, which can be started', async () => {
+    const { drafts, upload, root } = await received(['export']);
+    const file = 'export.csv';
+    await writeFile(join(upload.folder, `${file}.json`), '{}');
+    await rename(upload.path, join(upload.folder, file));
+    const [left = upload] = await drafts();
+    expect(left).toMatchObject({ id: upload.id, file });
+    await start(left, file);
+    expect(await listWaiting(join(root, 'waiting'))).toMatchObject([{ record: { id: upload.id, file } }]);
   });
 
   it('happens once, however often the button is pressed', async () => {

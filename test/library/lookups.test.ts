@@ -11,6 +11,7 @@ const domain = (at: number): Identifier => ({ kind: 'domain', value: `brand-${at
 
 /** Lookups over chunks that a worker has taken; each is answered, but for what nobody wants. */
 function open() {
+  const closing = new AbortController();
   const waiters = createWaiters();
   const chunks: string[][] = [];
   const sent: string[] = [];
@@ -67,9 +68,9 @@ function open() {
     waitsAtLimit: false,
     clock: createHandClock(),
     log: silentLog(),
-    closing: new AbortController().signal,
+    closing: closing.signal,
   });
-  return { lookups, chunks, sent, answer };
+  return { lookups, chunks, sent, answer, closing };
 }
 
 describe('lookups of one moment', () => {
@@ -107,5 +108,17 @@ describe('lookups of one moment', () => {
     const asks = [lookups.open(new AbortController().signal), lookups.open(new AbortController().signal)];
     const found = await Promise.all(asks.map((ask) => ask(domain(1))));
     expect(found.map(({ billed }) => billed)).toEqual([1, 0]);
+  });
+
+  it('all end when the program closes, and nothing more is sent', async () => {
+    const { lookups, chunks, sent, answer, closing } = open();
+    const ask = lookups.open(new AbortController().signal);
+    const found = ask(domain(1));
+    await expect.poll(() => chunks).toHaveLength(1);
+    closing.abort(new Error('closed'));
+    for (const each of [found, ask(domain(2))]) await expect(each).rejects.toThrow('closed');
+    answer();
+    await lookups.ended();
+    expect(sent).toEqual([]);
   });
 });
