@@ -21,7 +21,7 @@ export interface DaemonContext extends Omit<OpenedContext, 'openWorker'> {
   readonly begin: () => Promise<void>;
 }
 
-/** Runs `action` in an open context. Throws as opening does, and the reason of a lost engine. */
+/** Runs `action` in an open context. Throws as opening does, and if the engine is lost. */
 export function withDaemonContext<T>(
   loaded: LoadedSettings,
   command: Pick<CommandContext, 'stdin' | 'stdout' | 'log' | 'stop' | 'graceMs'>,
@@ -52,7 +52,7 @@ export function withDaemonContext<T>(
   });
 }
 
-/** `open` makes the worker, which reports to the given listener. The caller starts and stops it. */
+/** Makes one worker that reports to all listeners. The caller starts and stops the worker. */
 function shareWorker(open: (listener: WorkerListener) => LookupWorker): SharedWorker {
   const listeners = new Set<WorkerListener>();
   const worker = open({
@@ -72,7 +72,7 @@ function shareWorker(open: (listener: WorkerListener) => LookupWorker): SharedWo
   };
 }
 
-/** Returns the time left until one deadline that all endings share. */
+/** Returns how long to wait after `stop`: all parts of the process share one deadline. */
 function graceFromSignal(stop: AbortSignal, graceMs: () => number): () => number {
   let endsAt: number | null = null;
   void untilAborted(stop).then(() => {
@@ -84,8 +84,8 @@ function graceFromSignal(stop: AbortSignal, graceMs: () => number): () => number
 const ASK_EVERY_MS = 60_000;
 
 /**
- * Looks up the service's own domain until that is proven free, so that `up` can read the limit. The
- * ledger permits three looks a day. Resolves on `stop`, or when the credentials are refused.
+ * Looks up the service's own domain, which shows the limit, until it is proven free or has returned
+ * no usage; at most three times a day. Resolves on `stop`, or when the credentials are refused.
  */
 async function proveOwnDomain(
   context: OpenedContext,
@@ -104,8 +104,8 @@ async function proveOwnDomain(
       if (warning !== null && !isWarned) log.warn(sayTo('terminal', warning));
       isWarned ||= warning !== null;
       const { of, isProven, booked } = state.own;
-      const isUnreadable = booked > 0 && state.usage === null;
-      const isSettled = isProven || isUnreadable;
+      const hasNoUsage = booked > 0 && state.usage === null;
+      const isSettled = isProven || hasNoUsage;
       if (of !== ownOf(service.service, ownDomain) || !isSettled) {
         const look = await worker.readUsage(ownDomain, run);
         if (look?.halt?.why === 'credentials') return;

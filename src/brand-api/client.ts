@@ -1,4 +1,4 @@
-/** The client: one request and one answer for each identifier, without an echoed token. */
+/** The client: one request and one answer for each identifier. Removes the token from answers. */
 import type { Identifier } from '../core/identifier.js';
 import { createRedact } from '../core/secrets.js';
 import { type AllowNsfw, lookupPath } from './protocol.js';
@@ -17,7 +17,7 @@ export interface Client {
   lookup(identifier: Identifier, options: LookupOptions): Promise<Answer>;
 }
 
-/** Returns a client that lets the token out only as its request header. */
+/** Returns a client that sends the token only as a header, and redacts it in answers. */
 export function createClient(send: Send, token: string): Client {
   const authorization = `Bearer ${token}`;
   const redact = redactMeanings(token);
@@ -31,12 +31,12 @@ export function createClient(send: Send, token: string): Client {
   };
 }
 
-/** A brand may contain shorter tokens by chance, and is stored as it came. */
+/** A brand may contain the text of a shorter token by chance, and is then stored as it came. */
 const SHORTEST_IN_BRANDS = 16;
 
 function redactMeanings(token: string): (meaning: Meaning) => Meaning {
   const redact = createRedact([token]);
-  /** Keeps JSON valid where a token of digits stands as a number. */
+  /** Keeps JSON valid if the token consists of digits and the brand contains that number. */
   const redactNumbers = createRedact([token], '0');
   return (meaning) => {
     if (meaning.type !== 'matched')

@@ -159,7 +159,7 @@ async function writePrivate(path: string, token: string): Promise<void> {
   }
 }
 
-/** Opens questions on a terminal. Ctrl-C, Ctrl-D and the end of the process interrupt them. */
+/** Opens a prompt on the terminal. Ctrl-C, Ctrl-D and the end of the process interrupt it. */
 function openPrompt({ stdin, stderr, stop }: CommandCall) {
   let isHidden = false;
   const output = new Writable({
@@ -195,7 +195,7 @@ function openPrompt({ stdin, stderr, stop }: CommandCall) {
   };
 }
 
-const SHOWN: readonly (readonly [SettingName, string | number | readonly string[]])[] = [
+const EXAMPLES: readonly (readonly [SettingName, string | number | readonly string[]])[] = [
   ['baseUrl', EXAMPLE_SERVICE.baseUrl],
   ['tokenFile', '/etc/brand-enrich/token'],
   ['ownDomain', EXAMPLE_SERVICE.ownDomain],
@@ -218,7 +218,7 @@ const SHOWN: readonly (readonly [SettingName, string | number | readonly string[
 
 /** Returns the text of the file: the values, and other settings as commented examples. */
 export function configText(values: Partial<Record<SettingName, unknown>>): string {
-  const examples = SHOWN.filter(([name]) => values[name] === undefined);
+  const examples = EXAMPLES.filter(([name]) => values[name] === undefined);
   const given = Object.entries(values) as [SettingName, unknown][];
   return [
     '{',
@@ -235,8 +235,8 @@ export function configText(values: Partial<Record<SettingName, unknown>>): strin
 function linesOf(name: SettingName, value: unknown, mark: string): string[] {
   const { key, description, defaultText, commands } = SETTINGS[name];
   const users = commands.filter((each) => each !== 'config');
-  const whose = users.length > 0 && users.length < COMMANDS_WITH_SETTINGS.length && !users.includes('run');
-  const notes = [whose ? users.join(', ') : '', defaultText === '' ? '' : `default: ${defaultText}`];
+  const isForFew = users.length > 0 && users.length < COMMANDS_WITH_SETTINGS.length && !users.includes('run');
+  const notes = [isForFew ? users.join(', ') : '', defaultText === '' ? '' : `default: ${defaultText}`];
   const note = notes.filter((each) => each !== '').join('; ');
   return [
     `  // ${description}${note === '' ? '' : ` (${note})`}`,

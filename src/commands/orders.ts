@@ -36,7 +36,7 @@ export function runOrder(call: CommandCall): Promise<ExitCode> {
 }
 
 interface Stores extends Engine {
-  /** Returns the schedules of a name, of all machines, as owners of runs. */
+  /** Returns the owner ids of the schedules with this name, on all machines. */
   readonly ownersOf: (name: string) => Promise<readonly string[]>;
   /** Returns the job of the schedule's running tick; null unless one is running. */
   readonly tickOf: (owner: string) => Promise<string | null>;
@@ -96,8 +96,8 @@ async function resumeNamed(name: string, stores: Stores): Promise<Answer> {
 async function whatIsNext(owner: string, { runs, ledger }: Engine): Promise<string> {
   if (isScheduleOwner(owner)) return 'a stopped run continues within seconds, the next one starts when due';
   const latest = (await runs.list(RUNS_NAMED)).find((run) => run.owner === owner);
-  if (latest === undefined) return 'it is free to start';
-  if (latest.owner.startsWith(agentOwner(''))) return 'its calls are carried out again';
+  if (latest === undefined) return 'it can start';
+  if (latest.owner.startsWith(agentOwner(''))) return 'its calls are accepted again';
   if (latest.owner !== latest.key) return 'it continues within seconds where its inbox is watched';
   const { account, process } = latest.settings;
   const { now } = await ledger.show(account);
@@ -108,9 +108,9 @@ async function whatIsNext(owner: string, { runs, ledger }: Engine): Promise<stri
 async function cancelNamed(name: string, stores: Stores): Promise<Answer> {
   const target = await findTarget(name, stores);
   const job = 'run' in target ? null : target.isFile ? target.owner : await stores.tickOf(target.owner);
-  // If the file is only being read so far, no run of it will begin.
+  // Keeps a file that is still being read from starting a run.
   if (job !== null) await stores.runs.cancelJob({ job, by: userAtHost() });
-  const run = 'run' in target ? target.run : await activeOf(target.owner, job, stores);
+  const run = 'run' in target ? target.run : await runToCancel(target.owner, job, stores);
   if (run === undefined && job !== null)
     return answerLine({ cancelled: job }, `${name} is cancelled; nothing was sent for it`);
   if (run === undefined) throw unusable('no run of this schedule is under way', name);
@@ -118,7 +118,7 @@ async function cancelNamed(name: string, stores: Stores): Promise<Answer> {
   return answerLine({ cancelled: run }, `${name} is cancelled; its paid answers stay stored`);
 }
 
-/** Target of an order: a run, or its owner (a schedule, a server, a file without a run). */
+/** Target of an order: a run, or what starts runs (a schedule, a server, a file without a run). */
 type Target =
   | { readonly run: string }
   | { readonly owner: string; readonly label: Label; readonly isFile: boolean };
@@ -143,12 +143,12 @@ async function findTarget(name: string, stores: Stores): Promise<Target> {
     if (run !== null || !isOfFile({ owner }) || reading.some(({ job }) => job === owner)) return false;
     return owner === name || (label.name === name && !listed.some((each) => each.owner === owner));
   };
-  const unread = [
+  const filesWithoutRun = [
     ...reading.map(({ job, host, file }) => ({ owner: job, label: { host, name: file } })),
     ...(await runs.pauses()).filter(isFileNamed),
   ];
   const targets: Target[] = [
-    ...unread.map(({ owner, label }) => ({ owner, label, isFile: true })),
+    ...filesWithoutRun.map(({ owner, label }) => ({ owner, label, isFile: true })),
     ...files.map(({ id }) => ({ run: id })),
   ];
   const [file, ...others] = targets;
@@ -157,7 +157,7 @@ async function findTarget(name: string, stores: Stores): Promise<Target> {
     throw new ConfigError(usageProblem(what, name, `write ${name}@HOST`));
   }
   if (others.length > 0 || (file !== undefined && schedule !== undefined))
-    throw unclear(name, [...unread.map(({ owner }) => owner), ...files.map(({ id }) => id)]);
+    throw unclear(name, [...filesWithoutRun.map(({ owner }) => owner), ...files.map(({ id }) => id)]);
   if (schedule !== undefined) return ownerNamed(schedule);
   if (file !== undefined) return file;
   throw unusable('the engine knows no such run, schedule or unfinished file', name);
@@ -172,8 +172,8 @@ function filesNamed(name: string, runs: readonly RunRecord[]): RunRecord[] {
   return active.length > 0 ? active : named.filter(({ status }) => status === 'stopped');
 }
 
-/** Returns the newest run of an owner (and job, unless null) if it is running or stopped. */
-async function activeOf(owner: string, job: string | null, { runs }: Engine): Promise<string | undefined> {
+/** Returns the newest run of an owner (of `job`, unless null) if it is running or stopped. */
+async function runToCancel(owner: string, job: string | null, { runs }: Engine): Promise<string | undefined> {
   const newest = (await runs.list(RUNS_NAMED)).find(
     (run) => run.owner === owner && (job === null || run.job === job),
   );

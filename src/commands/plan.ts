@@ -24,7 +24,7 @@ export function runPlan(call: CommandCall): Promise<ExitCode> {
     const table = await readTableEarly(input, settings, stop);
     releasers.push(() => table?.input.close());
     const without = settings.sample ? SAMPLE : NO_SERVICE;
-    const { stores, unknown } = names === null ? without : await openUnchanged(call, releasers);
+    const { stores, whyUncounted } = names === null ? without : await openUnchanged(call, releasers);
     const request = {
       input,
       stdin: input === '-' ? stdin : null,
@@ -43,32 +43,32 @@ export function runPlan(call: CommandCall): Promise<ExitCode> {
     const plan = await planFile(request, stores, stop);
     // With `-o -` standard output is only for the result.
     const stdout = settings.output === '-' && !settings.json ? call.stderr : call.stdout;
-    return show({ data: planDocument(plan), text: planText(plan, unknown) }, { ...call, stdout });
+    return show({ data: planDocument(plan), text: planText(plan, whyUncounted) }, { ...call, stdout });
   });
 }
 
 const REASONS_SHOWN = 20;
 
-const NO_SERVICE = { stores: null, unknown: 'unknown: no service and token are set' };
-const SAMPLE = { stores: null, unknown: 'none: sample data is not kept' };
+const NO_SERVICE = { stores: null, whyUncounted: 'unknown: no service and token are set' };
+const SAMPLE = { stores: null, whyUncounted: 'none: sample data is not kept' };
 
-/** Opens the engine, but sets no data aside with `--start-empty`. `unknown`: why not opened. */
+/** Opens the engine to read; opens none where `--start-empty` would have to set data aside. */
 async function openUnchanged(
   call: CommandCall,
   releasers: Releasers,
-): Promise<{ stores: Engine | null; unknown?: string }> {
+): Promise<{ stores: Engine | null; whyUncounted?: string }> {
   const { startEmpty } = call.settings;
   try {
     const settings = { ...call.settings, startEmpty: false };
     return { stores: await openStores(settings, call, releasers, { isReadOnly: true }) };
   } catch (error) {
     if (!startEmpty || !(error instanceof RunError && error.code === 'engine-unfit')) throw error;
-    return { stores: null, unknown: 'none: a run would set the data aside and start empty' };
+    return { stores: null, whyUncounted: 'none: a run would set the data aside and start empty' };
   }
 }
 
-/** Returns the plan for people. `unknown`: why the number of stored answers is not known. */
-export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
+/** Returns the plan for people. `whyUncounted`: why stored answers were not counted. */
+export function planText(plan: Plan, whyUncounted = NO_SERVICE.whyUncounted): string {
   const { rows, identifiers, requests, spending, account } = plan;
   const reasonLines = (reasons: Iterable<Counted<RowReason>>) =>
     commonestOf(reasons, REASONS_SHOWN).map(
@@ -92,7 +92,7 @@ export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
     ...reasonLines(plan.reasons.invalid),
     `identifiers         ${countText(identifiers.distinct)} distinct: ${kinds.join(', ') || 'none'}`,
     identifiers.stored === null
-      ? `stored answers      ${unknown}`
+      ? `stored answers      ${whyUncounted}`
       : `stored answers      ${countOf(identifiers.stored, 'fresh one costs', 'fresh ones cost')} nothing`,
     `requests needed     ${least}${countText(requests.most)}`,
   ];
@@ -137,9 +137,9 @@ function leftOutText({ linesAbove, sheets }: Plan['leftOut']): string {
 function selectedLine(where: Plan['input']['where']): string[] {
   if (where === null) return [];
   const conditions = where.conditions.join(' and ');
-  const met =
+  const selected =
     where.rows === 0 ? `none: no row has ${conditions}` : `${countText(where.rows)} with ${conditions}`;
-  return [`  selected          ${met}`];
+  return [`  selected          ${selected}`];
 }
 
 function priorityLines({ sentence, first, last }: NonNullable<Plan['priority']>): string[] {

@@ -26,8 +26,8 @@ export function editDistance(left: string, right: string): number {
 }
 
 /**
- * Returns the candidate with the fewest edits in any case (at most three, less than half of the
- * word), or else the only candidate that begins with the word.
+ * Returns the candidate with the fewest edits, ignoring case: at most three, in less than half of
+ * the longer word. Otherwise, the only candidate that begins with the word (three letters or more).
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const wanted = word.toLowerCase();

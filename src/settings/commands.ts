@@ -16,15 +16,15 @@ export interface Command {
   readonly notes?: readonly string[];
   /** What each example does, by its arguments. */
   readonly examples: Readonly<Record<string, string>>;
-  /** Exit codes other than 0, 2 and 5, or with another meaning. */
+  /** Exit codes besides 0, 2 and 5, or with a meaning of their own; 'of a run': those of `run`. */
   readonly exits?: 'of a run' | Readonly<Record<number, string>>;
 }
 
-const STAYING = {
+const UNTIL_STOPPED = {
   [EXIT.done]: 'stopped by Ctrl-C or SIGTERM',
   [EXIT.interrupted]: 'stopped before all requests in flight had answers; they may be sent again',
 };
-const INBOXES = { ...STAYING, [EXIT.credentials]: 'the service refused the credentials' };
+const INBOXES = { ...UNTIL_STOPPED, [EXIT.credentials]: 'the service refused the credentials' };
 const TRANSFER = { [EXIT.someFailed]: 'done without the damaged parts', [EXIT.interrupted]: 'interrupted' };
 
 const RUN: CommandArgument = {
@@ -57,13 +57,13 @@ const TABLE = {
     argument: INPUT,
     summary: 'read the file and estimate requests and cost; spends nothing',
     exits: { [EXIT.interrupted]: 'interrupted' },
-    notes: ['It takes every flag of run; run --dry-run is the same.'],
+    notes: ['plan takes every flag of run, and does the same as run --dry-run.'],
     examples: { 'plan customers.csv --column website:domain': 'requests needed, cost, quota left' },
   },
   watch: {
     argument: {
       name: 'DIR',
-      description: 'the folder for inbox/, done/ and the others; missing ones are created',
+      description: 'the folder that holds inbox/, done/ and others; missing ones are created',
     },
     summary: 'watch an inbox: enrich each file dropped into DIR/inbox, until stopped',
     exits: INBOXES,
@@ -85,23 +85,23 @@ const TABLE = {
   },
   worker: {
     summary: 'do the lookups of runs in other processes and on other machines',
-    exits: STAYING,
+    exits: UNTIL_STOPPED,
     examples: { 'worker --engine redis://queue.example:6379': 'with the token from BRAND_API_TOKEN' },
   },
   serve: {
     summary: 'run a local service that follows every rule of the real one, for trials and tests',
-    exits: STAYING,
+    exits: UNTIL_STOPPED,
     notes: [
       'Without --accounts, the token is demo-token.',
       'Keys of --fault:',
       '  latency=100ms jitter=50ms            delay each answer, plus up to the jitter',
       '  500=10% 503=10%                      answer this share of requests with the error; not billed',
       '  outage-from=10s outage-for=5m        answer 503 in this window, counted from the start',
-      '  drop=10% reset=10%                   close the connection: before (not billed) or after (billed)',
-      '  truncate=10% damage=10%              billed answers that are cut off, or are not JSON',
+      '  drop=10% reset=10%                   close the connection unbilled (drop) or billed (reset)',
+      '  truncate=10% damage=10%              cut the answer off, or send no JSON; billed',
       '  per-second=N retry-after=SECONDS     answer 429 beyond N requests in a second',
       '  usage-lag=2s usage-headers=off       send usage headers late, or not at all',
-      '  dialect=coded crawl-queued=10%       errors with a code; 404 for brands being fetched',
+      '  dialect=coded crawl-queued=10%       send error codes; answer 404 while a brand is fetched',
       '  seed=N                               choose another random sequence',
     ],
     examples: {
@@ -119,9 +119,9 @@ const TABLE = {
       isOptional: true,
     },
     summary: 'serve lookups and files to an agent, over standard input and output (MCP)',
-    exits: STAYING,
+    exits: UNTIL_STOPPED,
     notes: [
-      'All servers of a name send at most --max-requests in a day (UTC; 100 without it), and nothing',
+      'All servers with one name together send at most --max-requests a day (UTC; default 100), and nothing',
       'beyond the quota without --plan paid or --overage-budget. brand-enrich pause stops them.',
     ],
     examples: {
@@ -216,14 +216,14 @@ const TABLE = {
   'engine export': {
     summary: "write all stored answers and the period's spending as JSONL",
     exits: TRANSFER,
-    notes: ['Without --output, it is written to standard output.'],
+    notes: ['Without --output, the export goes to standard output.'],
     examples: {
       'engine export -o answers.jsonl.gz': 'of the embedded engine',
       'engine export --engine redis://queue.example:6379 -o answers.jsonl.gz': 'of a Redis server',
     },
   },
   'engine import': {
-    argument: { name: 'FILE', description: 'an export, plain or .gz; - is standard input, plain' },
+    argument: { name: 'FILE', description: 'an export, plain or .gz; - for standard input, only plain' },
     summary: 'import the answers and the spending of another engine',
     exits: TRANSFER,
     notes: [
@@ -232,7 +232,7 @@ const TABLE = {
     ],
     examples: {
       'engine import answers.jsonl.gz': 'into the embedded engine',
-      'engine import answers.jsonl.gz --start-empty': 'replacing data that cannot be used',
+      'engine import answers.jsonl.gz --start-empty': 'after setting aside data that cannot be used',
     },
   },
   'schedule add': {
@@ -265,7 +265,7 @@ const TABLE = {
   },
   'schedule serve': {
     summary: "run this machine's schedules at their times, until stopped",
-    exits: STAYING,
+    exits: UNTIL_STOPPED,
     examples: { 'schedule serve': 'with the service and token of BRAND_API_URL and BRAND_API_TOKEN' },
   },
   init: {
@@ -291,7 +291,7 @@ const TABLE = {
     summary: 'check address, token, engine, disk, clock, inboxes, webhook and mail; spends nothing',
     notes: [
       'The only request looks up the domain of --own-domain, which is free; without it, address and token',
-      'are not tried. Folders of an inbox that are missing are created.',
+      'are not tried. Missing folders of an inbox are created.',
     ],
     examples: {
       doctor: 'with the settings of brand-enrich.config.json',
@@ -331,7 +331,7 @@ const TABLE = {
     summary: 'show each setting, its value and its origin; secrets are masked',
     examples: {
       config: 'settings from the environment and the config file',
-      'config --rate 50': 'settings as they are with this flag of another command',
+      'config --rate 50': 'settings as a command with this flag would use them',
     },
   },
 } satisfies Record<string, Command>;

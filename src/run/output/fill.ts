@@ -15,11 +15,11 @@ import { LOW_NAME_MATCH } from './name-match.js';
 import { type AnswerView, brandOf, type FilledColumn, type OutputPlan } from './output-plan.js';
 import { formatsOf } from './render-typed.js';
 
-/** `filled`: it was blank. `kept`: it equals the brand's value. Null without a certain value. */
+/** `filled`: the cell was blank. `kept`: it equals the brand's text. Null without a sure value. */
 type FillResult = null | {
   readonly type: 'filled' | 'kept' | 'differing';
   readonly theirs: string;
-  readonly brands: string;
+  readonly brand: string;
 };
 
 interface FilledRow {
@@ -67,7 +67,7 @@ export function planFills(plan: OutputPlan, { fill, fillOver }: FillSettings, sc
     if (scan.chosen.choices.some(({ column }) => column === at))
       throw refuse('this column is looked up', 'choose another column');
     if (isJson(input.format) && columns.filter((each) => each === columns[at]).length > 1)
-      throw refuse('two keys of the file lead to this name', 'rename one of them');
+      throw refuse('the file has two keys for this column', 'rename one of them');
     if (fills.some((other) => other.at === at))
       throw refuse('the column is filled twice', 'name each column once');
     const element = input.parquet?.schema[at];
@@ -99,7 +99,7 @@ function pathTo(name: string, { columns, keys }: Columns, isNew = false): string
   const outers = columns.filter((each) => each !== name && name.startsWith(`${each}.`));
   const outer = outers.sort((a, b) => b.length - a.length)[0];
   if (outer === undefined || keys.has(name)) return [name];
-  // A new name becomes a member only where the file has members.
+  // A new `a.b` becomes a member of `a` only if the file has other members of `a`.
   const hasMembers = columns.some((each) => each.startsWith(`${outer}.`) && !keys.has(each));
   if (isNew && !hasMembers) return [name];
   const rest = name.slice(outer.length + 1);
@@ -131,7 +131,7 @@ export function fillValuesOf(view: AnswerView, { fills, prefix }: OutputPlan): s
 
 type FillValue = string | number | boolean | null;
 
-/** Returns a function that fills rows, or null. `values`: of {@link fillValuesOf}, if certain. */
+/** Returns a function that fills a row; null with no column to fill. `values`: if certain. */
 export function createFiller(plan: OutputPlan) {
   const { fills } = plan;
   if (fills.length === 0) return null;
@@ -147,29 +147,29 @@ export function createFiller(plan: OutputPlan) {
       const value = brands[nth] ?? null;
       if (value === null || sanitizeCell(String(value)).trim() === '') return null;
       const theirs = row.read(column);
-      const written = row.written(value);
+      const written = row.textOf(value);
       const type =
         theirs.trim() === '' ? 'filled' : comparable(theirs) === comparable(written) ? 'kept' : 'differing';
       if (type === 'filled' || (type === 'differing' && column.isOver)) {
         if (!row.set(column, value)) return null;
         isChanged = true;
       }
-      return { type, theirs, brands: written };
+      return { type, theirs, brand: written };
     });
     return { raw: isChanged ? row.text() : raw, results };
   };
 }
 
-/** A row whose cells can be set. `written`: the text of a value. */
+/** A row whose cells can be set. `textOf`: the text that a value has in this format. */
 interface EditableRow {
   read(column: FilledColumn): string;
-  written(value: NonNullable<FillValue>): string;
+  textOf(value: NonNullable<FillValue>): string;
   /** Returns false if the row has no place for the cell: a text where an object should be. */
   set(column: FilledColumn, value: NonNullable<FillValue>): boolean;
   text(): string;
 }
 
-/** The result returns null for a row with too few or too many cells. */
+/** Returns a function that opens a row for edits, or null for too few or too many cells. */
 function editorOf(plan: OutputPlan): (raw: string) => EditableRow | null {
   const { input, escapeFormulas, fills } = plan;
   const width = input.columns.length;
@@ -181,13 +181,13 @@ function editorOf(plan: OutputPlan): (raw: string) => EditableRow | null {
     const cells = splitRecord(raw, delimiter);
     if (cells.length !== ownWidth) return null;
     while (cells.length < width) cells.push('');
-    const written = (value: NonNullable<FillValue>) =>
+    const textOf = (value: NonNullable<FillValue>) =>
       escapeFormula(sanitizeCell(String(value)), escapeFormulas);
     return {
       read: ({ at }) => cellText(cells[at] ?? ''),
-      written,
+      textOf,
       set({ at }, value) {
-        cells[at] = writeCells([written(value)], delimiter);
+        cells[at] = writeCells([textOf(value)], delimiter);
         return true;
       },
       text: () => cells.join(delimiter),
@@ -201,7 +201,7 @@ function editableCells(raw: string, plan: OutputPlan): EditableRow {
   while (cells.length < plan.input.columns.length) cells.push(null);
   return {
     read: ({ at }) => textOfCell(cells[at] ?? null, formats),
-    written: (value) => textOfCell(value, formats),
+    textOf: (value) => textOfCell(value, formats),
     set({ at }, value) {
       const before = cells[at] ?? null;
       cells[at] = plan.input.parquet === undefined ? styled(value, before) : String(value);
@@ -225,7 +225,7 @@ function editableObject(raw: string): EditableRow {
   let text = raw;
   return {
     read: ({ path }) => cellOfJson(valueIn(text, path) ?? 'null'),
-    written: String,
+    textOf: String,
     set({ path }, value) {
       const isString = valueIn(text, path)?.startsWith('"') === true;
       const changed = withValue(text, path, JSON.stringify(isString ? String(value) : value));
@@ -254,7 +254,7 @@ function withValue(text: string, [key, ...path]: readonly string[], value: strin
   return object.slice(0, member.valueStart) + after + object.slice(member.valueEnd);
 }
 
-/** The results of a run's cells by column, and the number of rows that do not fit the table. */
+/** Counts a run's results by column, and the rows with too few or too many cells (`misfits`). */
 export class FillCounts {
   readonly columns: {
     readonly column: string;
@@ -277,8 +277,8 @@ export class FillCounts {
       const column = this.columns[nth];
       if (result === null || column === undefined) return [];
       column[result.type] += 1;
-      const { type, theirs, brands } = result;
-      return type === 'differing' ? [{ column: column.column, theirs, brands }] : [];
+      const { type, theirs, brand } = result;
+      return type === 'differing' ? [{ column: column.column, theirs, brand }] : [];
     });
   }
 }

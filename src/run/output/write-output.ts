@@ -268,8 +268,8 @@ async function createDifferences(target: string, { escapeFormulas }: OutputPlan)
   const { add, ...file } = optionalFile(target, output, 'row,column,theirs,brand\n');
   return {
     ...file,
-    add(row: number, { column, theirs, brands }: ReturnType<FillCounts['add']>[number]) {
-      const cells = [column, theirs, brands].map((cell) =>
+    add(row: number, { column, theirs, brand }: ReturnType<FillCounts['add']>[number]) {
+      const cells = [column, theirs, brand].map((cell) =>
         escapeFormula(sanitizeCell(cell), escapeFormulas === 'none' ? 'none' : 'ours'),
       );
       return add(`${row},${writeCells(cells, ',')}\n`);

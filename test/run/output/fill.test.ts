@@ -194,7 +194,7 @@ it('the results of the cells are counted by column', () => {
   const differing = ['1,a.com,', '2,a.com,Fairfield', '3,a.com,Rome', '4,a.com'].flatMap((raw) =>
     filler === null ? [] : counts.add(filler(raw, fillValuesOf(MATCHED, plan), null)),
   );
-  expect(differing).toEqual([{ column: 'city', theirs: 'Rome', brands: 'Fairfield' }]);
+  expect(differing).toEqual([{ column: 'city', theirs: 'Rome', brand: 'Fairfield' }]);
   expect(counts).toEqual({
     columns: [{ column: 'city', field: 'city', filled: 1, kept: 1, differing: 1 }],
     misfits: 1,
