@@ -192,16 +192,17 @@ const CLOSED = {
 
 /** Returns a signal that the caller's signal, `closing` or `leave` aborts. */
 function follow(signal: AbortSignal | undefined, closing: AbortSignal) {
-  const leaving = new AbortController();
-  // A listener keeps a time-out alive, which `AbortSignal.any` alone would let Node collect.
-  const onAbort = () => leaving.abort(signal?.reason);
-  if (signal?.aborted) onAbort();
-  signal?.addEventListener('abort', onAbort, { once: true });
+  const stopping = new AbortController();
+  // `AbortSignal.any` would let Node collect a time-out, and would keep each call in memory.
+  const followed = signal === undefined ? [closing] : [signal, closing];
+  const onAbort = () => stopping.abort(followed.find(({ aborted }) => aborted)?.reason);
+  for (const each of followed) each.addEventListener('abort', onAbort, { once: true });
+  if (followed.some(({ aborted }) => aborted)) onAbort();
   const leave = () => {
-    signal?.removeEventListener('abort', onAbort);
-    leaving.abort();
+    for (const each of followed) each.removeEventListener('abort', onAbort);
+    stopping.abort();
   };
-  return { stop: AbortSignal.any([leaving.signal, closing]), leave };
+  return { stop: stopping.signal, leave };
 }
 
 function unusable(option: string, write: string): ConfigError {
