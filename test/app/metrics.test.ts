@@ -9,6 +9,7 @@ import {
 } from '../../src/app/metrics.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { answering } from '../support/answering-client.js';
+import { deferred } from '../support/deferred.js';
 import { scrape } from './scrape.js';
 
 const NOT_STOPPED = new AbortController().signal;
@@ -126,19 +127,17 @@ describe('health', () => {
       status: 503,
       text: 'the engine does not answer\n',
     });
-    let answer = (): void => undefined;
+    const answer = deferred();
     let asked = 0;
     ask = () => {
       asked += 1;
-      return new Promise<void>((resolve) => {
-        answer = resolve;
-      });
+      return answer.promise;
     };
     const silent = await Promise.all([1, 2, 3].map(() => scrape(`${url}/readyz`)));
     expect(silent.map(({ status }) => status)).toEqual([503, 503, 503]);
     expect(asked).toBe(1);
     expect((await scrape(`${url}/healthz`)).status).toBe(200);
-    answer();
+    answer.resolve();
     ask = async () => undefined;
     await expect.poll(async () => (await scrape(`${url}/readyz`)).status).toBe(200);
   });

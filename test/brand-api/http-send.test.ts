@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { deferred } from '../support/deferred.js';
 import { answerText } from './raw-server.js';
 import { createSending, partsOf, TOKEN } from './sending.js';
 
@@ -119,10 +120,7 @@ describe('an answer', () => {
   });
 
   test('without end is not waited for, and its connection is closed', async () => {
-    let end = () => undefined as unknown;
-    const ended = new Promise((resolve) => {
-      end = () => resolve(undefined);
-    });
+    const { promise: ended, resolve: end } = deferred();
     const { send } = await createSending(
       (socket) => {
         socket.on('close', () => end());

@@ -15,6 +15,7 @@ import { openFolders } from '../../src/jobs/inbox-folders.js';
 import { derivedId, readRecord, writeRecord } from '../../src/jobs/job-folder.js';
 import type { UploadPlan, UploadPlans } from '../../src/jobs/plan-upload.js';
 import { putJob } from '../jobs/watcher-folders.js';
+import { deferred } from '../support/deferred.js';
 import { NO_ORDERS } from '../support/no-orders.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { basic } from './asking.js';
@@ -290,10 +291,7 @@ it('a waiting file does not go on, now or later, while the engine does not answe
   const folder = join(folders.waiting, JOB);
   const parked = { at: NOW, since: NOW, state: { why: 'limit', capMark: '3' } } as const;
   await putJob(folder, { id: 'j-0000000000000001', run: 'r-1', parked });
-  let answer = (_: null): void => undefined;
-  const silent = new Promise<null>((resolve) => {
-    answer = resolve;
-  });
+  const { promise: silent, resolve: answer } = deferred<null>();
   const actions = fileActions({
     ...ROUTES,
     engine: { runs: { get: () => silent } } as never,

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { errorText } from '../../src/core/errors.js';
 import type { DashboardData } from '../../src/dashboard/gather-dashboard.js';
 import { createNewestData } from '../../src/dashboard/gather-dashboard.js';
+import { deferred } from '../support/deferred.js';
 import { dashboardData, NOW } from './views.js';
 
 function scene() {
@@ -83,16 +84,13 @@ it('reports each outage once, with its reason', async () => {
 
 it('does not wait for an engine that hangs, and has one query in flight at a time', async () => {
   const { state, newest } = scene();
-  let answer: (data: DashboardData) => void = () => undefined;
-  state.answer = () =>
-    new Promise((resolve) => {
-      answer = resolve;
-    });
+  const { promise, resolve } = deferred<DashboardData>();
+  state.answer = () => promise;
   expect(await newest.look()).toEqual({ data: null, outageNoticedAt: NOW });
   state.now += 60_000;
   expect(await newest.look()).toEqual({ data: null, outageNoticedAt: NOW });
   expect(state.asked).toBe(1);
-  answer(dashboardData({ at: state.now }));
+  resolve(dashboardData({ at: state.now }));
   await new Promise((resolve) => setImmediate(resolve));
   state.answer = async () => dashboardData({ at: state.now });
   expect(await newest.look()).toMatchObject({ data: { at: NOW + 60_000 }, outageNoticedAt: null });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createAlarm } from '../../src/ledger/timing.js';
 import { createHandClock } from '../model/hand-clock.js';
+import { deferred } from '../support/deferred.js';
 
 function createRinging() {
   const clock = createHandClock();
@@ -66,26 +67,20 @@ describe('an alarm', () => {
   });
 
   test('cleared when its wait is over does not fire, and keeps the next setting', async () => {
-    let wake = () => undefined as unknown;
+    let woken = deferred();
+    const sleep = () => {
+      woken = deferred();
+      return woken.promise;
+    };
     const rung: string[] = [];
-    const alarm = createAlarm(
-      {
-        now: () => 0,
-        monotonic: () => 0,
-        sleep: () =>
-          new Promise((resolve) => {
-            wake = () => resolve();
-          }),
-      },
-      () => rung.push('rung'),
-    );
+    const alarm = createAlarm({ now: () => 0, monotonic: () => 0, sleep }, () => rung.push('rung'));
     alarm.ringWithin(100);
-    wake();
+    woken.resolve();
     alarm.clear();
     alarm.ringWithin(50);
     await new Promise(setImmediate);
     expect(rung).toEqual([]);
-    wake();
+    woken.resolve();
     await new Promise(setImmediate);
     expect(rung).toEqual(['rung']);
   });

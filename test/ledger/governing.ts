@@ -6,6 +6,7 @@ import type { Fetched, Observation } from '../../src/ledger/outbox.js';
 import type { AskingRun, Grant } from '../../src/ledger/permit-waiters.js';
 import { createHandClock } from '../model/hand-clock.js';
 import { createModelLedger, type ModelLedger } from '../model/model-ledger.js';
+import { deferred } from '../support/deferred.js';
 
 const ACCOUNT = 'account';
 /** The total time-out of a request. */
@@ -36,13 +37,9 @@ export const LEFT = new Error('on disk alone');
 function createScriptedSpool() {
   const taken: Fetched[] = [];
   const left: Fetched[] = [];
-  const ends = new Map<string, { ended: Promise<number>; end: (as: number | 'left') => void }>();
+  const ends = new Map<string, ReturnType<typeof deferred<number>>>();
   const endOf = (key: string) => {
-    let end: (as: number | 'left') => void = () => undefined;
-    const ended = new Promise<number>((resolve, reject) => {
-      end = (as) => (as === 'left' ? reject(LEFT) : resolve(as));
-    });
-    const known = ends.get(key) ?? { ended, end };
+    const known = ends.get(key) ?? deferred<number>();
     ends.set(key, known);
     return known;
   };
@@ -52,7 +49,7 @@ function createScriptedSpool() {
     left,
     record(answer: Fetched) {
       taken.push(answer);
-      return endOf(answer.outcome.key).ended;
+      return endOf(answer.outcome.key).promise;
     },
     async leave(answers: readonly Fetched[]) {
       left.push(...answers);
@@ -60,9 +57,10 @@ function createScriptedSpool() {
     },
     /** Ends an answer of `taken` by its key, taken or not yet: at a date of the store, or left. */
     end(key: string, as: number | 'left'): void {
-      const { ended, end } = endOf(key);
-      ended.catch(() => undefined);
-      end(as);
+      const { promise, resolve, reject } = endOf(key);
+      promise.catch(() => undefined);
+      if (as === 'left') reject(LEFT);
+      else resolve(as);
     },
   };
 }

@@ -6,6 +6,7 @@ import type { ChunkData } from '../../src/engine/engine.js';
 import { createLookups, type LookupsOptions } from '../../src/library/lookups.js';
 import { createWaiters } from '../../src/library/waiters.js';
 import { createHandClock } from '../model/hand-clock.js';
+import { deferred } from '../support/deferred.js';
 
 const domain = (at: number): Identifier => ({ kind: 'domain', value: `brand-${at}.com` });
 
@@ -15,10 +16,7 @@ function open() {
   const waiters = createWaiters();
   const chunks: string[][] = [];
   const sent: string[] = [];
-  let answer = () => {};
-  const whenAnswered = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
+  const { promise: whenAnswered, resolve: answer } = deferred();
   const fakes = {
     engine: {
       outcomes: { read: async (keys: string[]) => keys.map(() => null) },

@@ -5,6 +5,7 @@ import { RunError } from '../../src/core/errors.js';
 import type { HttpListener } from '../../src/core/listen-http.js';
 import { type ListenOptions, listen } from '../../src/local-service/http-adapter.js';
 import type { Service, ServiceResponse } from '../../src/local-service/service-request.js';
+import { deferred } from '../support/deferred.js';
 import { billedBy, createHandClock, createTinyService } from './tiny-service.js';
 
 const listeners: HttpListener[] = [];
@@ -146,24 +147,18 @@ describe('over HTTP', () => {
   });
 
   it('closing lets an answer in progress finish, as the last on its connection', async () => {
-    let finish: (response: ServiceResponse) => void = () => undefined;
-    let begun: () => void = () => undefined;
-    const hasBegun = new Promise<void>((resolve) => {
-      begun = resolve;
-    });
+    const [begun, response] = [deferred(), deferred<ServiceResponse>()];
     const listener = await start({
       handle: () => {
-        begun();
-        return new Promise((resolve) => {
-          finish = resolve;
-        });
+        begun.resolve();
+        return response.promise;
       },
       close: async () => undefined,
     });
     const answer = fetch(listener.url);
-    await hasBegun;
+    await begun.promise;
     const closed = listener.close();
-    finish(whole);
+    response.resolve(whole);
     expect((await answer).headers.get('connection')).toBe('close');
     expect(await (await answer).text()).toBe(BODY.toString());
     await closed;

@@ -5,6 +5,7 @@ import { createDeliveries, nextTryMs } from '../../src/notify/deliveries.js';
 import { sendMail } from '../../src/notify/mail.js';
 import { startMailServer } from '../local-service/mail-server.js';
 import { COMPANY_CA, inTls } from '../support/company-ca.js';
+import { deferred } from '../support/deferred.js';
 import { listenForTest } from '../support/listen-anew.js';
 
 function listening() {
@@ -19,16 +20,13 @@ function listening() {
 describe('deliveries', () => {
   it('are waited for at the end, and each attempt writes a line', async () => {
     const { lines, deliveries } = listening();
-    let arrive: () => void = () => undefined;
-    const arrival = new Promise<void>((resolve) => {
-      arrive = resolve;
-    });
+    const arrival = deferred();
     const refuse = () => Promise.reject(new Error('no such host'));
     const event = 'finish';
-    const good = deliveries.persist('webhook', { event }, () => arrival, Date.now());
+    const good = deliveries.persist('webhook', { event }, () => arrival.promise, Date.now());
     const bad = deliveries.persist('e-mail', { event }, refuse, Date.now());
     const closed = deliveries.close();
-    arrive();
+    arrival.resolve();
     await closed;
     expect([await good, await bad]).toEqual(['delivered', 'stopped']);
     expect(lines).toHaveLength(2);

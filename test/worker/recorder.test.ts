@@ -8,6 +8,7 @@ import type { NewOutcome } from '../../src/core/outcome.js';
 import type { Fetched } from '../../src/ledger/outbox.js';
 import { recordSpooled } from '../../src/worker/answer-spool.js';
 import { createRecorder, LeftOnDisk } from '../../src/worker/recorder.js';
+import { deferred } from '../support/deferred.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { untilAborted } from './asking.js';
 
@@ -52,21 +53,20 @@ async function createRecording() {
   const folder = join(await temporaryFolder(), 'spool');
   const slept: number[] = [];
   const time = { passedMs: 0 };
-  let wake: () => void = () => undefined;
+  let woken = deferred();
   const clock: Clock = {
     now: () => 0,
     monotonic: () => time.passedMs,
     sleep(ms, signal) {
       slept.push(ms);
-      const woken = new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      return Promise.race([untilAborted(signal), woken]);
+      woken = deferred();
+      return Promise.race([untilAborted(signal), woken.promise]);
     },
   };
   const stop = new AbortController();
   const options = { store, clock, log: silentLog(), spoolFolder: folder, stop: stop.signal };
-  return { flushes, store, recorder: createRecorder(options), stop, folder, slept, time, wake: () => wake() };
+  const recorder = createRecorder(options);
+  return { flushes, recorder, stop, folder, slept, time, wake: () => woken.resolve() };
 }
 
 async function flushNumber(recording: Recording, number: number): Promise<Flush> {

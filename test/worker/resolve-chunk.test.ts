@@ -7,6 +7,7 @@ import type { OutcomeStore } from '../../src/engine/stores/outcome-store.js';
 import { packProfile } from '../../src/engine/stores/profile-codec.js';
 import { freshnessOf, NO_TALLY, type RunRecord } from '../../src/engine/stores/run-store.js';
 import { type ChunkContext, resolveChunk } from '../../src/worker/resolve-chunk.js';
+import { deferred } from '../support/deferred.js';
 import { hasRedisServer } from '../support/redis-server.js';
 import { answerOf, DOWN, FAILED, MATCHED } from './asking.js';
 import { brands, chunkOf, keyOf, scriptedClient, usePlaces, type Workplace } from './workplace.js';
@@ -292,22 +293,15 @@ function dataOf(result: Awaited<ReturnType<typeof resolveChunk>>): ChunkData {
 
 /** Holds all callers until it is opened; `reached` when this many wait. */
 function createGate(count = 1) {
-  let reach: () => void = () => undefined;
-  let open: () => void = () => undefined;
+  const [reached, opened] = [deferred(), deferred()];
   let standing = 0;
-  const reached = new Promise<void>((resolve) => {
-    reach = resolve;
-  });
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
   return {
-    reached,
-    open: () => open(),
+    reached: reached.promise,
+    open: () => opened.resolve(),
     pass: () => {
       standing += 1;
-      if (standing === count) reach();
-      return opened;
+      if (standing === count) reached.resolve();
+      return opened.promise;
     },
   };
 }

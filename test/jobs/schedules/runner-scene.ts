@@ -21,6 +21,7 @@ import {
   type ScheduleRunner,
   type ScheduleRunnerOptions,
 } from '../../../src/jobs/schedules/schedule-runner.js';
+import { deferred } from '../../support/deferred.js';
 import type { EngineUnderTest } from '../../support/engines.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
@@ -109,10 +110,7 @@ async function openScene(under: EngineUnderTest, folder: string, host: string): 
 
 /** A run that continues until the test ends it or it is interrupted. */
 export function createSlowRun() {
-  let end: () => void = () => undefined;
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
+  const { promise: ended, resolve: end } = deferred();
   const execute: ScheduleRunnerOptions['execute'] = ({ stop }) =>
     new Promise((resolve) => {
       void ended.then(() => resolve(WELL));
