@@ -66,7 +66,8 @@ export function sanitizeCell(cell: string): string {
 /** The start of a formula (OWASP), also East Asian, after blanks and invisible characters. */
 const STARTS_FORMULA =
   /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}\p{Z}]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/u;
-const IS_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+/** A dash alone stands for a missing value. */
+const IS_NUMBER_OR_DASH = /^(?:[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|-)$/;
 
 /** Escapes formulas in a record. Other cells keep their bytes, escaped ones their quotes. */
 export function escapeRecord(raw: string, delimiter: string): string {
@@ -75,13 +76,13 @@ export function escapeRecord(raw: string, delimiter: string): string {
     .join(delimiter);
 }
 
-/** Escapes our cell. `ours` spares numbers, and texts of the user with `repeatsUser`. */
+/** Escapes our cell. `ours` spares numbers, a dash, and texts of the user with `repeatsUser`. */
 export function escapeFormula(
   cell: string,
   escaping: Settings['escapeFormulas'],
   repeatsUser = false,
 ): string {
   if (escaping === 'none' || !STARTS_FORMULA.test(cell)) return cell;
-  if (escaping === 'ours' && (repeatsUser || IS_NUMBER.test(cell))) return cell;
+  if (escaping === 'ours' && (repeatsUser || IS_NUMBER_OR_DASH.test(cell))) return cell;
   return `'${cell}`;
 }

@@ -66,7 +66,8 @@ export function planFills(plan: OutputPlan, { fill, fillOver }: FillSettings, sc
       throw refuse('every run adds a column of this name', 'choose another name');
     if (scan.chosen.choices.some(({ column }) => column === at))
       throw refuse('this column is looked up', 'choose another column');
-    if (isJson(input.format) && columns.filter((each) => each === columns[at]).length > 1)
+    const isTwin = columns.filter((each) => each === columns[at]).length > 1;
+    if (isJson(input.format) && isTwin)
       throw refuse('the file has two keys for this column', 'rename one of them');
     if (fills.some((other) => other.at === at))
       throw refuse('the column is filled twice', 'name each column once');
@@ -84,7 +85,8 @@ export function planFills(plan: OutputPlan, { fill, fillOver }: FillSettings, sc
         );
       added.push(name);
     }
-    fills.push({ name: columns[at] || name, field, at, path, isOver: key === 'fillOver', isNew: isAdded });
+    const label = isTwin ? name : columns[at] || name;
+    fills.push({ name: label, field, at, path, isOver: key === 'fillOver', isNew: isAdded });
   }
   const names = fills.filter(({ isNew, path }) => isNew && path.length === 1).map(({ name }) => name);
   const rawHeader = headerWith(names, input);

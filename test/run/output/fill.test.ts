@@ -181,8 +181,11 @@ describe('what cannot be filled is refused before anything is spent', () => {
   });
 });
 
-it('a column without a name is called by its position', () => {
-  const plan = filling({ ...CSV_SHAPE, columns: ['', 'website'] }, ['position:1=city']);
+it.each([
+  ['', 'website'],
+  ['city', 'website', 'city'],
+])('%j, %j, %j: a fill names column 1 by position', (...columns) => {
+  const plan = filling({ ...CSV_SHAPE, columns }, ['position:1=city']);
   expect(new FillCounts(plan).columns).toEqual([expect.objectContaining({ column: 'position:1' })]);
 });
 
