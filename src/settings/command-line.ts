@@ -54,7 +54,10 @@ function helpOf(words: readonly string[]): ParsedCommand {
 
 function unknownCommand(word: string): Problem {
   const words = wordsAfter(null).map((each) => each.word);
-  return usageProblem('no such command', word, didYouMean(nearest(word, words), 'see brand-enrich --help'));
+  const todo = /[./\\]/.test(word)
+    ? `to enrich a file, write brand-enrich run ${word}`
+    : didYouMean(nearest(word, words), 'see brand-enrich --help');
+  return usageProblem('no such command', word, todo);
 }
 
 function unknownMember(family: string, word: string | undefined): Problem {
@@ -112,26 +115,29 @@ function readWords(command: CommandName, words: readonly string[]): ParsedComman
   return { command: isDry ? 'plan' : command, args, flags };
 }
 
-/** More commands in a message help nobody. */
-const MOST_OWNERS = 8;
-
 function unknownFlag(command: CommandName, lines: readonly Setting<unknown>[], flag: string): Problem {
   const token = tokenOnCommandLine(flag);
   if (token !== null) return token;
   const others = SETTING_ENTRIES.find(([, line]) => line.flag === flag)?.[1].commands;
-  if (others !== undefined) {
-    const owners = others.filter((each) => each !== 'config');
-    const todo =
-      owners.length > MOST_OWNERS
-        ? `omit it: brand-enrich ${command} --help lists its flags`
-        : `it belongs to ${owners.join(', ')}`;
-    return usageProblem(`not a flag of ${command}`, flag, todo);
-  }
+  const owners = others?.filter((each) => each !== 'config');
+  const what = owners === undefined ? 'no such flag' : `not a flag of ${command}`;
+  const place = COMMANDS[command].argument?.name;
+  if (/^(INPUT|DIR|FILE)$/.test(place ?? '') && /^--(in|input|inbox|file|dir|folder|path)$/.test(flag))
+    return usageProblem(what, flag, `write ${place} without a flag: brand-enrich ${command} ${place}`);
   const flags = ['--help', ...lines.flatMap((line) => [line.flag ?? [], oppositeFlag(line) ?? []].flat())];
+  if (owners !== undefined) {
+    const alike = flags.filter((each) => each.endsWith(flag.slice(1))).join(', ');
+    // More commands in a message help nobody.
+    const todo =
+      owners.length > 8
+        ? `omit it: brand-enrich ${command} --help lists its flags`
+        : `it belongs to ${owners.join(', ')}${alike && `; ${command} has ${alike}`}`;
+    return usageProblem(what, flag, todo);
+  }
   const names = flags.map((each) => each.slice(2));
   const meant = flag.startsWith('--') ? nearest(flag.slice(2), names) : undefined;
   const todo = didYouMean(meant && `--${meant}`, `see brand-enrich ${command} --help`);
-  return usageProblem('no such flag', flag, todo);
+  return usageProblem(what, flag, todo);
 }
 
 /** Returns a problem for flags that people try for a token. */

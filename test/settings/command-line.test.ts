@@ -92,6 +92,11 @@ describe('a wrong command line', () => {
   it.each([
     [['rnu', 'x'], 'no such command: rnu; did you mean run?'],
     [['frobnicate'], 'no such command: frobnicate; see brand-enrich --help'],
+    [
+      ['list.csv', '-o', 'x.csv'],
+      'no such command: list.csv; to enrich a file, write brand-enrich run list.csv',
+    ],
+    [['./run'], 'no such command: ./run; to enrich a file, write brand-enrich run ./run'],
     [['ledger'], 'the command is incomplete: ledger; add one of show, observe, check, reset'],
     [['outcomes', 'prge'], 'no such command: outcomes prge; did you mean outcomes purge?'],
     [['--json', 'run', 'x'], 'the command comes first: --json; write brand-enrich'],
@@ -105,6 +110,12 @@ describe('a wrong command line', () => {
     [['run', 'x', '--no-colour'], 'no such flag: --no-colour; did you mean --no-color?'],
     [['run', 'x', '-z'], 'no such flag: -z; see brand-enrich run --help'],
     [['run', 'x', '--port', '80'], 'not a flag of run: --port; it belongs to serve'],
+    [['up', '--port', '80'], 'it belongs to serve; up has --metrics-port, --dashboard-port'],
+    [
+      ['watch', '--inbox', 'x'],
+      'not a flag of watch: --inbox; write DIR without a flag: brand-enrich watch DIR',
+    ],
+    [['run', '--file', 'x'], 'no such flag: --file; write INPUT without a flag: brand-enrich run INPUT'],
     [['run', 'x', '--rate'], 'a value is missing: --rate; write --rate N'],
     [['run', 'x', '--json=true'], 'this flag takes no value: --json; omit it'],
   ])('%j: %s', (argv, words) => {
