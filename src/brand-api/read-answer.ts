@@ -68,7 +68,7 @@ export interface Answer {
   readonly date: number | null;
 }
 
-/** Never billed, whatever `--free-statuses` says. */
+/** Never billed, whatever `--free-statuses` lists. */
 const ALWAYS_FREE = new Set([401, 403, 429]);
 
 /** True if the quota counts the status. `freeStatuses` lists statuses and groups such as `5xx`. */
@@ -79,6 +79,7 @@ export function isBilledStatus(status: number, freeStatuses: readonly string[]):
 
 type Answered = SendResult & { type: 'answer' };
 
+/** Returns what a result means, what it costs, and its usage headers. `now`: for `Retry-After`. */
 export function readAnswer(result: SendResult, freeStatuses: readonly string[], now: number): Answer {
   if (result.type === 'no_answer') return { ...readSilence(result), quota: null, usage: null, date: null };
   const { status, headers } = result;

@@ -31,7 +31,7 @@ export const ERROR_CATALOGUE = {
   'column-unknown': 'the given column is not in the header',
   'column-doubtful': 'it is unclear which column holds the identifiers',
   'column-mismatch': 'most values of the column do not fit the kind given for it',
-  'column-ours': 'the input has some of the brand_* columns, but not all that a run adds',
+  'column-ours': 'a column or key is named like those that a run adds',
   'input-missing': 'the input cannot be opened',
   'input-empty': 'the input has no records',
   'input-binary': 'the input has a format that is not supported',

@@ -175,6 +175,7 @@ export function sayStop(stop: RunStop, reader: Reader): string {
   }
 }
 
+/** Says in a row why its identifier was not looked up. */
 export function sayDeferred(stop: RunStop, reader: Reader): string {
   return `not looked up: ${sayStop(stop, reader)}`;
 }
