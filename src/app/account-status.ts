@@ -11,7 +11,7 @@ import { type Projection, projectPeriodEnd } from '../ledger/projection.js';
 import type { Document } from '../run/documents.js';
 import type { AccountNames } from '../run/enrich-request.js';
 import { type JudgedBudget, judgeAccount, judgeBudget, useOf } from '../run/facts/judge-account.js';
-import { type JudgedRun, partsOf } from '../run/facts/judge-runs.js';
+import { countsOf, type JudgedRun } from '../run/facts/judge-runs.js';
 import { isoTime } from '../run/output/columns.js';
 import { sayStop } from '../run/words/say-reason.js';
 import type { Settings } from '../settings/settings.js';
@@ -204,7 +204,7 @@ function budgetDocument({ overageRequests: overage, ...budget }: JudgedBudget): 
 export function runDocument(judged: JudgedRun): RunDocument {
   const { run, standing: status, why, unreported } = judged;
   const { id, label, rows, identifiers: distinct, tally, stop, overageBilled: overage } = run;
-  const { matched, notFound, failed, stored, left } = partsOf(run);
+  const { matched, notFound, failed, stored, left } = countsOf(run);
   const { starts = 0, billed = 0, unreported: lost = 0, overage: beyond = 0 } = run.earlier ?? {};
   return {
     id,

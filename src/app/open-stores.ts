@@ -1,4 +1,4 @@
-/** Opens the engine alone, for commands that only look and load nothing for runs. */
+/** Opens the engine alone: commands that do no lookups load nothing else. */
 import { join } from 'node:path';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
@@ -11,17 +11,17 @@ import { clientCertificateOf, networkOf } from '../settings/network.js';
 import type { CommandName } from '../settings/setting.js';
 import type { LoadedSettings, Settings } from '../settings/settings.js';
 
-/** The parts of the process that the root gives to every command. */
+/** The parts of the process that every command gets. */
 export interface CommandContext extends Streams {
   readonly log: Log;
-  /** Aborted by the first signal: send no requests, take no work. */
+  /** Aborted by the first signal: then send no requests and take no work. */
   readonly stop: AbortSignal;
   /** Returns how long to wait after `stop` for requests in flight, in milliseconds. */
   readonly graceMs: (timeoutMs: number) => number;
   readonly configFile: ConfigFile | null;
   /** The folder that relative paths start from. */
   readonly folder: string;
-  /** Loads settings from flags and environment; `fallback` for variables that are not set. */
+  /** Loads settings from flags and environment; `fallback` has values for unset variables. */
   readonly load: (
     command: CommandName,
     flags: Record<string, unknown>,
@@ -47,7 +47,7 @@ export async function openStores(
   return engine;
 }
 
-/** Returns the folder for paid answers that an engine could not take. */
+/** Returns the folder for paid answers that an engine could not store. */
 export function spoolOf(stateFolder: string): string {
   return join(stateFolder, 'spool');
 }

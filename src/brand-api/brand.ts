@@ -9,7 +9,7 @@ const FORMAT = {
   background: 'string',
 } as const;
 
-/** The Brand of the specification. A list names its element, and 'unknown' if others exist. */
+/** The Brand of the specification. A list holds the shape of its items; 'unknown' allows others. */
 export const BRAND = {
   ...fields('string', 'id', 'name', 'domain'),
   claimed: 'boolean',
@@ -63,14 +63,14 @@ export type Brand = Read<typeof BRAND>;
 const COMMON = ['id', 'name', 'description'];
 const SHAPES: readonly (readonly [name: string, Shape])[] = Object.entries(BRAND);
 
-/** Returns why an object is no brand, or null. A brand has two known fields, one not in COMMON. */
+/** Returns why an object is no brand, or null. A brand has two of the fields, one not in COMMON. */
 export function whyNoBrand(object: object): string | null {
   let fields = 0;
   let isUncommon = false;
   for (const [name, shape] of SHAPES) {
     if (!Object.hasOwn(object, name)) continue;
     const value: unknown = object[name as keyof object];
-    if (value !== null && !isOf(shape, value)) continue;
+    if (value !== null && !hasShape(shape, value)) continue;
     fields += 1;
     isUncommon ||= !COMMON.includes(name);
     if (fields > 1 && isUncommon) return null;
@@ -78,14 +78,14 @@ export function whyNoBrand(object: object): string | null {
   return fields === 0 ? 'it has no field of a brand' : 'it has too few fields of a brand';
 }
 
-function isOf(shape: Shape, value: unknown): boolean {
+function hasShape(shape: Shape, value: unknown): boolean {
   if (Array.isArray(shape) || Array.isArray(value)) return Array.isArray(shape) && Array.isArray(value);
   return typeof value === (typeof shape === 'string' ? shape : 'object');
 }
 
 export type QualityTier = 'poor' | 'acceptable' | 'high';
 
-/** Returns the third of a score (Quality score rules 2); a boundary is in the higher one. */
+/** Returns the tier of a score (Quality score rules 2); a boundary belongs to the higher tier. */
 export function qualityTier(score: number): QualityTier {
   return score < 1 / 3 ? 'poor' : score < 2 / 3 ? 'acceptable' : 'high';
 }

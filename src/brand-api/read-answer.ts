@@ -14,7 +14,7 @@ import {
 import type { SendResult } from './send.js';
 
 /**
- * Who sent a refusal: any web server answers "not found" to an unknown path.
+ * What an answer shows of its sender: any web server answers "not found" to an unknown path.
  *
  *   own      the service: the answer has a usage header or an error code
  *   object   perhaps the service: the answer is a JSON object or a 204
@@ -38,7 +38,7 @@ export type Meaning =
       readonly evidence: Evidence;
       readonly isNoBrand?: true;
     }
-  /** Unusable, perhaps billed: one more request may help. `evidence`: not from the service. */
+  /** Unusable, perhaps billed: one more request may help. `evidence`: another server sent it. */
   | { readonly type: 'unusable'; readonly reason: string; readonly evidence?: 'none' }
   /** A fault that may pass, not billed: 5xx, or nothing was sent (`unsent` says why). */
   | {
@@ -144,7 +144,7 @@ function meaningOf(result: Answered, now: number): Meaning {
   };
 }
 
-/** Returns where a redirect leads, without route and query, which may hold anything; else null. */
+/** Returns where a redirect leads, or null. Omits route and query, which may be private. */
 function redirectTarget(location: string | undefined): string | null {
   const [target, base] = [location?.trim() ?? '', 'http://same.invalid'];
   if (target === '' || !URL.canParse(target, base)) return null;

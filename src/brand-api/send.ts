@@ -1,5 +1,5 @@
 /**
- * The `send` seam: one GET, one result, all waits and bodies bounded. Follows no redirect, which
+ * The `send` seam: one GET, one result, each wait and body limited. Follows no redirect, which
  * could take the token to another host; neither pipelines nor retries, which could pay twice.
  */
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
@@ -57,7 +57,7 @@ export interface HttpSendOptions {
 
 const STOPPED = 'stopped before the answer arrived';
 /** Most extra time for a request after this process was suspended. */
-const GIVEN_BACK_MS = 1_000;
+const MOST_EXTRA_MS = 1_000;
 
 export function createHttpSend(options: HttpSendOptions) {
   const { timeoutMs, maxBodyBytes = 1_048_576 } = options;
@@ -114,7 +114,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const giveUp = () => this.#abort(`no complete answer within ${timeoutMs} ms`);
     // After a suspension, timers fire before the event loop reads what has arrived.
     this.#timer = setTimeout(() => {
-      const lateMs = Math.min(performance.now() - dueAt, GIVEN_BACK_MS);
+      const lateMs = Math.min(performance.now() - dueAt, MOST_EXTRA_MS);
       this.#timer = setTimeout(() => {
         this.#lastTurn = setImmediate(giveUp);
       }, lateMs);
@@ -126,7 +126,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     try {
       dispatcher.dispatch(options, this);
     } catch (error) {
-      // A dispatcher of the program may have sent the request before it threw.
+      // A caller's dispatcher may have sent the request before it threw.
       this.#end(true, systemFault(error).words);
     }
   }
@@ -172,7 +172,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#abortReason = reason;
     // Without a controller it is still queued: `onRequestStart` will abort it before it is sent.
     attempt(() => this.#controller?.abort(new Error(reason)), undefined);
-    // A dispatcher of the program may not report the end of what is aborted.
+    // A caller's dispatcher may not report that the request was aborted.
     this.#breakOff(reason);
   }
 

@@ -30,7 +30,7 @@ import { inFlightOf, sayWait } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
 import type { Document } from '../run/documents.js';
 import { judgeAccount, useOf } from '../run/facts/judge-account.js';
-import { type JudgedRun, judgeRuns, partsOf } from '../run/facts/judge-runs.js';
+import { countsOf, type JudgedRun, judgeRuns } from '../run/facts/judge-runs.js';
 import { leftText } from '../run/report/headline.js';
 import { sayRun, UNREPORTED } from '../run/words/say-reason.js';
 import type { Settings } from '../settings/settings.js';
@@ -40,7 +40,7 @@ import { spendingAnswer } from './spending.js';
 
 const RUNS_SHOWN = 10;
 
-/** Answers a command. Throws `ConfigError` for unusable arguments, and as opening the engine. */
+/** Answers a command. Throws `ConfigError` for bad arguments, and as opening the engine does. */
 export function runAdmin(call: CommandCall): Promise<ExitCode> {
   return answerFrom(call, (stores) => carryOut(call, stores));
 }
@@ -137,7 +137,7 @@ export function readIdentifier(text: string): Identifier {
   throw new ConfigError(usageProblem(sayRowReason(identified.reason), text, todo));
 }
 
-const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+const utcText = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 function ledgerText(account: string, state: LedgerState): string {
   const { limit, used, waitsUntil } = judgeAccount(state);
@@ -155,13 +155,12 @@ function ledgerText(account: string, state: LedgerState): string {
     lines.push(`free        ${countOf(state.free, 'request')} for the own domain, which do not count`);
   if (own.booked > 0)
     lines.push(
-      `own domain  ${countText(own.booked)} of the requests sent by us: not counted any more once ` +
-        'they are proven free',
+      `own domain  ${countText(own.booked)} of the requests sent by us, given back once they are proven free`,
     );
   const left = leftText(useOf(state));
   if (left !== null) lines.push(`left        ${left}`);
   if (state.closedAt !== null)
-    lines.push(`closed      the service refused for quota at ${time(state.closedAt)}`);
+    lines.push(`closed      the service refused for quota at ${utcText(state.closedAt)}`);
   if (state.isPaused) lines.push('paused      nothing is spent until `brand-enrich resume`');
   if (state.pace.rate !== null)
     lines.push(`pace        ${state.pace.rate.toFixed(1)} requests a second, burst ${state.pace.burst}`);
@@ -171,7 +170,7 @@ function ledgerText(account: string, state: LedgerState): string {
 
 function outcomesText(stats: OutcomeStats): string {
   const { matched, notFound, oldestFetchedAt: oldest, newestFetchedAt: newest } = stats;
-  const span = oldest === null || newest === null ? null : `${time(oldest)} to ${time(newest)}`;
+  const span = oldest === null || newest === null ? null : `${utcText(oldest)} to ${utcText(newest)}`;
   const stored = `stored answers   ${countText(matched)} matched, ${countText(notFound)} not found\n`;
   return span === null ? stored : `${stored}fetched          from ${span}\n`;
 }
@@ -182,7 +181,7 @@ type SpoolStatus = SpooledAnswers & { readonly isOwn: boolean };
 function spoolText({ engine, isOwn, answers, folder, since }: SpoolStatus): string {
   const what = `on disk     ${countOf(answers, 'paid answer')} in ${folder}`;
   if (isOwn) return `${what}: the next run or worker with this state folder stores them\n`;
-  const until = time(since + RULES.answersKeptMs).slice(0, 10);
+  const until = utcText(since + RULES.answersKeptMs).slice(0, 10);
   return `${what}, for another engine (${engine}): kept until ${until}\n`;
 }
 
@@ -221,11 +220,11 @@ function earlierParts({ earlier }: RunRecord): string[] {
 function runLine(judged: JudgedRun, now: number): string {
   const { run, unreported } = judged;
   const { id, label, asOf, rows, tally } = run;
-  const { matched, notFound, stored } = partsOf(run);
+  const { matched, notFound, stored } = countsOf(run);
   const why = sayRun(judged, 'terminal', now);
   const state = judged.state === 'nothing matched' ? judged.standing : judged.state;
   const parts = [
-    `${id}  ${state.padEnd(9)}  ${time(asOf)}  ${labelText(label)}`,
+    `${id}  ${state.padEnd(9)}  ${utcText(asOf)}  ${labelText(label)}`,
     ...(rows === null ? [] : [countOf(rows, 'row'), countOf(run.identifiers ?? 0, 'identifier')]),
     `${countText(matched + notFound + stored)} answered`,
     ...(tally.failed === 0 ? [] : [`${countText(tally.failed)} failed`]),

@@ -54,7 +54,7 @@ complete -c brand-enrich -f -a '(__brand_enrich)'
 `,
 };
 
-/** Returns the script of a shell; with `words`, lines for it that may complete the last word. */
+/** Returns the script of a shell; with `words`, the lines that complete the last of them. */
 export function completionText(shell: string, words: readonly string[]): string {
   if (words.length === 0) return SCRIPTS[shell] ?? '';
   return candidates(shell, words)
@@ -70,19 +70,19 @@ function candidates(shell: string, words: readonly string[]): readonly Candidate
   const [first = '', ...others] = words.filter((word) => word !== '=');
   const joint = /^(--[\w-]+)=(.*)$/s.exec(others.at(-1) ?? '');
   const current = words.at(-1) === '=' ? '' : (joint?.[2] ?? words.at(-1) ?? '');
-  if (words.length === 1) return starting(current, [...described(null), ['help', 'the same as --help']]);
+  if (words.length === 1) return startingWith(current, [...wordsOf(null), ['help', 'the same as --help']]);
   const isFamily = Object.hasOwn(COMMAND_FAMILIES, first);
-  if (isFamily && others.length === 1) return starting(current, described(first));
+  if (isFamily && others.length === 1) return startingWith(current, wordsOf(first));
   const command = COMMAND_NAMES.find((name) => name === (isFamily ? `${first} ${others[0]}` : first));
   if (command === undefined) return [];
   const settings = settingsOf(command).map(([, setting]) => setting);
-  const before = joint?.[1] ?? (words.at(-1) === '=' ? others.at(-1) : others.at(-2));
-  const asked = settings.find(
+  const flagBefore = joint?.[1] ?? (words.at(-1) === '=' ? others.at(-1) : others.at(-2));
+  const setting = settings.find(
     ({ flag, short, kind }) =>
-      kind.arity !== 'switch' && before !== undefined && [flag, short].includes(before),
+      kind.arity !== 'switch' && flagBefore !== undefined && [flag, short].includes(flagBefore),
   );
-  if (asked) {
-    const { choices, isPath, placeholder } = asked.kind;
+  if (setting) {
+    const { choices, isPath, placeholder } = setting.kind;
     const values = valuesOf(choices, isPath ? placeholder : '', current);
     const isWhole = joint !== null && shell !== 'bash' && choices.length > 0;
     return isWhole ? values.map(([word, meaning]) => [`${joint[1]}=${word}`, meaning]) : values;
@@ -91,7 +91,7 @@ function candidates(shell: string, words: readonly string[]): readonly Candidate
     const flags = settings.flatMap(({ flag, short, description }) =>
       [flag, short].flatMap((name): Candidate[] => (name === null ? [] : [[name, description]])),
     );
-    return starting(current, [...flags, ['--help', 'show help'], ['-h', 'show help']]);
+    return startingWith(current, [...flags, ['--help', 'show help'], ['-h', 'show help']]);
   }
   const { argument } = COMMANDS[command];
   if (argument === undefined) return [];
@@ -101,7 +101,7 @@ function candidates(shell: string, words: readonly string[]): readonly Candidate
 
 function valuesOf(choices: readonly string[], placeholder: string, current: string): readonly Candidate[] {
   if (choices.length > 0)
-    return starting(
+    return startingWith(
       current,
       choices.map((word) => [word, '']),
     );
@@ -109,8 +109,8 @@ function valuesOf(choices: readonly string[], placeholder: string, current: stri
   return placeholder === 'DIR' ? [[FOLDERS, '']] : [];
 }
 
-const starting = (start: string, words: readonly Candidate[]) =>
+const startingWith = (start: string, words: readonly Candidate[]) =>
   words.filter(([word]) => word.startsWith(start));
 
-const described = (family: string | null): readonly Candidate[] =>
+const wordsOf = (family: string | null): readonly Candidate[] =>
   wordsAfter(family).map(({ word, summary = '' }) => [word, summary]);

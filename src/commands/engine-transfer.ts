@@ -39,7 +39,7 @@ interface Orders {
   readonly isPaused: boolean;
 }
 
-/** Opens a line on a terminal that counts answers; `end` removes it. */
+/** Opens a progress line on the terminal that counts answers; `end` removes the line. */
 function openCounter({ stderr, settings: { quiet } }: CommandCall, releasers: Releasers) {
   let shownAt = performance.now();
   let isShown = false;
@@ -191,7 +191,7 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
     } else if (line.type === 'account') {
       const { type, account, ...spending } = line;
       const { now, period } = await ledger.show(account);
-      // At once, because the import may be interrupted. Spending of a past period is ignored.
+      // Counted at once, because the import may be interrupted. Ignores spending of a past period.
       if (spending.period === period || mayBeCurrent(spending.period, now))
         await ledger.raise(account, spending);
       accounts.set(account, spending);

@@ -1,4 +1,4 @@
-/** `mcp`: a Model Context Protocol server. Servers of one name share a cap for each day. */
+/** `mcp`: a Model Context Protocol server. Servers with one name share a daily cap. */
 import type { Readable, Writable } from 'node:stream';
 import { McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
@@ -25,7 +25,7 @@ export async function runMcp(call: CommandCall): Promise<ExitCode> {
   const allowed = (each: Settings): Settings => ({
     ...each,
     maxRequests: perDay,
-    // On a free plan a worker asks beyond the quota whether it was raised, which may cost money.
+    // On a free plan, a worker tests whether the quota was raised; such a request may cost money.
     ...(settings.plan !== 'paid' && { plan: 'paid', overageBudget: '0' }),
   });
   const files = await openAgentFiles(settings.root);
@@ -40,16 +40,16 @@ export async function runMcp(call: CommandCall): Promise<ExitCode> {
       releasers,
     ),
   );
-  const left = new AbortController();
-  const calls = createAgentCalls(opened, terms, files, { log, stop: left.signal });
+  const disconnected = new AbortController();
+  const calls = createAgentCalls(opened, terms, files, { log, stop: disconnected.signal });
   const transport = new StdioServerTransport(call.stdin as Readable, call.stdout as Writable);
   const server = serveStdio(() => serverOf(calls, terms.perDay, log), {
     transport,
     onerror: (err) => log.warn({ err }, 'a message of the agent was not understood'),
   });
-  for (const event of ['end', 'close'] as const) call.stdin.once(event, () => left.abort());
-  await untilAborted(AbortSignal.any([left.signal, stop]));
-  left.abort();
+  for (const event of ['end', 'close'] as const) call.stdin.once(event, () => disconnected.abort());
+  await untilAborted(AbortSignal.any([disconnected.signal, stop]));
+  disconnected.abort();
   await server.close();
   await opened.enricher.close();
   return EXIT.done;

@@ -40,8 +40,8 @@ export function schemaText(name: string): string {
     const todo = didYouMean(nearest(name, SCHEMA_NAMES), `write one of ${SCHEMA_NAMES.join(', ')}`);
     throw new ConfigError(usageProblem('no such document', quote(name), todo));
   }
-  const made = name === OPENAPI ? openApi() : { title: name, ...schemaOf(name) };
-  return `${JSON.stringify(made, null, 2)}\n`;
+  const schema = name === OPENAPI ? openApi() : { title: name, ...schemaOf(name) };
+  return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
 const BINARY = { 'application/octet-stream': {} };
@@ -56,17 +56,17 @@ const CONFIRMATION = {
 const UPLOAD_FIELDS = [
   { name: 'start', in: 'query', required: true, schema: { const: '1' } },
   { name: 'name', in: 'query', required: true, schema: { type: 'string', examples: ['customers.csv'] } },
-  { name: 'inbox', in: 'query', description: 'its number from 0', schema: { type: 'integer', default: 0 } },
+  { name: 'inbox', in: 'query', description: 'number, from 0', schema: { type: 'integer', default: 0 } },
   {
     name: 'settings',
     in: 'query',
-    description: 'those of customers.csv.json, such as column, maxRequests or priority',
+    description: 'settings as in customers.csv.json, such as column, maxRequests or priority',
     explode: true,
     schema: { type: 'object', additionalProperties: { type: 'string' } },
   },
 ];
 
-/** Describes a route by the document of each status. Every other status is an error. */
+/** Describes a route: which document each status returns. Any other status is an error. */
 function operation(summary: string, answers: Record<number, keyof typeof DOCUMENTS>, more: object = {}) {
   const described = Object.entries({ ...answers, default: 'http-error' }).map(([status, name]) => {
     const schema = { $ref: `#/components/schemas/${name}` };
@@ -126,14 +126,14 @@ function openApi(): object {
 
 function schemaOf(name: string): object {
   const shape = Object.entries(DOCUMENTS).find(([each]) => each === name)?.[1];
-  // Open to fields that later versions of this program add.
+  // With `input`, a schema allows fields that later versions of this program add.
   if (shape !== undefined) return z.toJSONSchema(shape, { io: 'input' });
   const file = Object.entries(FILES).find(([each]) => each === name)?.[1];
   return { $schema: 'https://json-schema.org/draft/2020-12/schema', ...file?.make() };
 }
 
 function rowKeySchema(): object {
-  const known = z.object({
+  const rowKey = z.object({
     status: z.enum(OUTCOME_STATUSES),
     kind: z.enum(IDENTIFIER_KINDS).nullable(),
     identifier: z.string().nullable(),
@@ -142,17 +142,17 @@ function rowKeySchema(): object {
     error: z.string().nullable(),
     raw: z.string().optional().describe('a record that could not be read, as it stood'),
   });
-  const { $schema: _, ...schema } = z.toJSONSchema(known, { io: 'input' });
+  const { $schema: _, ...schema } = z.toJSONSchema(rowKey, { io: 'input' });
   const required = [...(schema.required ?? []), 'profile'];
   return { ...schema, properties: { ...schema.properties, profile: brandSchema(BRAND) }, required };
 }
 
-/** Every field may be absent or null, and a service may add others. */
+/** Returns the schema of a brand, whose fields may be absent or null; a service may add others. */
 function brandSchema(shape: Shape): object {
   if (shape === 'unknown') return {};
   if (typeof shape === 'string') return { type: [shape, 'null'] };
   if (isList(shape)) {
-    // A list of several forms is open to more.
+    // Items that have several forms may have any other form, too.
     const [item = 'unknown', ...others] = shape;
     return { type: ['array', 'null'], items: others.length > 0 ? {} : brandSchema(item) };
   }
@@ -161,8 +161,8 @@ function brandSchema(shape: Shape): object {
 }
 
 function configSchema(): object {
-  const settings = SETTING_ENTRIES.flatMap(([, line]) =>
-    line.isInFile && line.key !== null ? [[line.key, settingSchema(line)]] : [],
+  const settings = SETTING_ENTRIES.flatMap(([, setting]) =>
+    setting.isInFile && setting.key !== null ? [[setting.key, settingSchema(setting)]] : [],
   );
   const schedules = { type: 'array', items: z.toJSONSchema(scheduleEntry, { io: 'input' }) };
   return {

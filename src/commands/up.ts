@@ -36,7 +36,6 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
     const { stop, metrics, service, engine, worker, log, stateFolder } = context;
     metrics.watchQueue(service.queueName);
     const outage = () => worker?.worker.outage ?? null;
-    // The sign-in link is not for the log.
     const uploads = createUploads(inboxes, context.clock);
     const sweeping = await uploads.begin();
     releasers.push(sweeping.stop);
@@ -53,6 +52,7 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
       outage,
       asker,
     };
+    // The sign-in link goes to stderr, never to the log; on a terminal, `startLines` prints it.
     const streams = { log, stderr: isForPeople ? null : stderr };
     const { openDashboard } = await import('../dashboard/open-dashboard.js');
     const dashboard = await openDashboard({ ...shown, ...streams, stop, releasers });
@@ -98,7 +98,7 @@ export async function runWatch(call: CommandCall): Promise<ExitCode> {
   });
 }
 
-/** Returns what `up` says on a terminal when all is started. Pure. */
+/** Returns what `up` prints on a terminal once all parts have started. Pure. */
 export function startLines(started: {
   readonly dashboard: { readonly url: string; readonly signInUrl: string | null } | null;
   readonly inboxes: readonly string[];

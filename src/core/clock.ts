@@ -25,7 +25,7 @@ export const systemClock: Clock = {
 /** Like {@link systemClock}, but its waits do not keep the process running. */
 export const idleClock: Clock = { ...systemClock, sleep: (ms, signal) => sleep(ms, signal, false) };
 
-/** Replaces that of `node:timers/promises`, which makes a stack for each wait that ends early. */
+/** Unlike `sleep` of `node:timers/promises`, captures no stack trace when a wait is aborted. */
 function sleep(ms: number, signal: AbortSignal | undefined, keepsRunning: boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

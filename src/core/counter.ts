@@ -28,7 +28,7 @@ export function commonestOf<Value>(counted: Iterable<Counted<Value>>, most: numb
   return [...counted].sort((one, other) => other.count - one.count).slice(0, most);
 }
 
-/** Returns the `most` most frequent values, counted by their words, for documents. */
+/** Counts the `most` most frequent values under the words that `say` has for them. */
 export function countsInWords<Value>(
   counted: Iterable<Counted<Value>>,
   say: (value: Value) => string,

@@ -18,7 +18,7 @@ const leftOf = (facts: StatsFs | null) =>
 
 const megabytes = (bytes: number) => Math.floor(bytes / 1_048_576);
 
-/** Throws `disk-low` if `bytes` more leave a folder less than 200 MB, kept for paid answers. */
+/** Throws `disk-low` if writing `bytes` leaves less than the 200 MB kept for paid answers. */
 export async function assertDiskRoom(folders: Iterable<string>, bytes = 0): Promise<void> {
   for (const folder of new Set(folders))
     assertLeft(folder, leftOf(await statfs(folder).catch(() => null)), bytes);
@@ -39,8 +39,8 @@ const bytesByInput = new Map<number | null, Map<string, number>>();
 /** Returns the number of the folder's disk; null if there is no such folder. */
 const diskOf = (folder: string) => attempt(() => statSync(folder).dev, null);
 
-/** Counts the bytes of a file of ours that an input fills, perhaps in order to fill the disk. */
-export class KeptContent {
+/** Counts bytes that we write for an input, which may have been made to fill the disk. */
+export class InputDiskUse {
   readonly #disk: number | null;
   #bytes = 0;
   #checkAt = CHECK_DISK_EVERY_BYTES;
@@ -53,7 +53,7 @@ export class KeptContent {
     this.#disk = diskOf(folder);
   }
 
-  /** Counts `bytes`, and throws like {@link assertContentRoom}, at most 16 MB late. */
+  /** Counts `bytes`, and throws like {@link assertRoomForInput}, at most 16 MB late. */
   add(bytes: number): void {
     this.#count(bytes);
     if (this.#bytes < this.#checkAt) return;
@@ -75,13 +75,13 @@ export class KeptContent {
   }
 }
 
-/** True if an input of 100 MB or more, larger than all others together, is why there is no room. */
+/** True if the disk is full because of an input: 100 MB or more, and more than all others. */
 export function isToBlame({ left, own, all }: { left: number; own: number; all: number }): boolean {
   return left + own >= LEAST_DISK_BYTES && own * 2 >= LEAST_DISK_BYTES && own * 2 > all;
 }
 
 /** Like {@link assertDiskRoom}, with `input-exceeds-disk` if this input is to blame. */
-export function assertContentRoom(input: string, folder: string, bytes = 0): void {
+export function assertRoomForInput(input: string, folder: string, bytes = 0): void {
   assertRoomOn(diskOf(folder), input, folder, bytes);
 }
 

@@ -5,7 +5,7 @@ export type Release = () => unknown | Promise<unknown>;
 
 export type Releasers = ReturnType<typeof createReleasers>;
 
-/** Collects releases, each pushed right after what it releases was acquired. */
+/** Collects functions that release resources; push each one right after acquiring its resource. */
 export function createReleasers() {
   const releases: Release[] = [];
   return {
@@ -63,8 +63,8 @@ export function succeeds(promise: Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * Returns the result, or undefined after `ms` milliseconds: for closes that may hang. One more turn
- * of the event loop reads what arrived while the process stood still.
+ * Returns the result, or undefined after `ms` milliseconds. Waits one more turn of the event loop,
+ * which reads what arrived while the process was suspended.
  */
 export async function withinDeadline<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   const settled = new AbortController();
@@ -112,10 +112,10 @@ export function isRunning(pid: number): boolean {
 
 /** Short, because other work may need many turns for one step, and each turn waits this long. */
 const TURN_MS = 10;
-/** Steps between two looks at the clock: a look takes as long as a short step. */
+/** Steps between two reads of the clock: a read takes as long as a short step. */
 const STEPS = 16;
 
-/** Lets other work run during a long loop: if `isOver`, await `next`. */
+/** Lets other work run during a long loop, which awaits `next` whenever `isOver` returns true. */
 export function createTurns() {
   let since = performance.now();
   let steps = 0;
@@ -131,7 +131,7 @@ export function createTurns() {
   };
 }
 
-/** Returns a signal that aborts with `others` or after `ms`. The listener keeps its timer alive. */
+/** Returns a signal that aborts with `others` or after `ms`. A listener saves the timer from GC. */
 export function limitedTo(ms: number, ...others: readonly AbortSignal[]): AbortSignal {
   const timeOut = AbortSignal.timeout(ms);
   timeOut.addEventListener('abort', () => undefined, { once: true });

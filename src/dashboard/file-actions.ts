@@ -8,7 +8,7 @@ import { withTableEnding } from '../jobs/inbox-file.js';
 import { hasGoOn, isUndecided, newerSettings } from '../jobs/job-folder.js';
 import { type Choice, choiceOf, fieldsOf } from '../jobs/plan-upload.js';
 import { discard, dismiss, type FileCaps, type GivenCaps, goOn, startFile } from '../jobs/start-file.js';
-import { partsOf } from '../run/facts/judge-runs.js';
+import { countsOf } from '../run/facts/judge-runs.js';
 import { isMoreThan, requestsLeft } from '../run/lookups/spending.js';
 import { type Action, actionOn, noEngine, RefusedAction } from './actions.js';
 import { filePath } from './plain-pages.js';
@@ -134,7 +134,7 @@ export function fileActions({ plans, engine, finder, caps, terms }: FileActionCo
     actionOn('/files/:id/go-on', findWaiting, {
       async ask({ file, given, run, asked }) {
         const cost = run === null ? UNKNOWN : await costLine(engine, run, terms);
-        const isPart = run !== null && asked !== null && asked < partsOf(run).left;
+        const isPart = run !== null && asked !== null && asked < countsOf(run).left;
         const part = isPart ? [`At most ${countText(asked)} of them are looked up now.`] : [];
         const lines = [cost, ...part, capLine(given), STORED];
         return { title: `Go on with ${file.file}?`, lines, yes: 'Go on' };

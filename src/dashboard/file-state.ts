@@ -1,7 +1,7 @@
 /** The one judge of the state of a file: every page and document shows what it says. Pure. */
 import type { FoundFile } from '../jobs/find-files.js';
 import { CANCELLED } from '../jobs/job-folder.js';
-import { type JudgedRun, partsOf, type RunState } from '../run/facts/judge-runs.js';
+import { countsOf, type JudgedRun, type RunState } from '../run/facts/judge-runs.js';
 import type { Mark } from '../run/report/kit/parts.js';
 
 /**
@@ -67,6 +67,6 @@ export function judgeRun({ run, state, standing, why }: JudgedRun): FileState {
     standing === 'running' &&
     why === null &&
     run.tally.requests === 0 &&
-    (run.identifiers === null || partsOf(run).left > 0);
+    (run.identifiers === null || countsOf(run).left > 0);
   return isStarting ? 'starting' : state;
 }

@@ -5,7 +5,7 @@ import { countOf, countText, sentenceOf, sizeText, spanText } from '../core/figu
 import { isOfFile, type Pause, pausedText } from '../engine/stores/run-store.js';
 import type { Draft, FoundFile } from '../jobs/find-files.js';
 import { isUndecided } from '../jobs/job-folder.js';
-import { isAtWork, type JudgedRun, judgeRuns, partsOf } from '../run/facts/judge-runs.js';
+import { countsOf, isAtWork, type JudgedRun, judgeRuns } from '../run/facts/judge-runs.js';
 import { Card, type Mark } from '../run/report/kit/parts.js';
 import { judgeFile, judgeRun, MARKS } from './file-state.js';
 import type { DashboardData, DashboardView, ShownInbox, WaitingFile } from './gather-dashboard.js';
@@ -106,7 +106,7 @@ function Lines({ lines }: { lines: readonly Line[] }) {
             )}
           </strong>
           <State mark={mark} />
-          {run && partsOf(run.run).whole > 0 ? <OutcomeBar run={run.run} /> : <div class="outcome-bar" />}
+          {run && countsOf(run.run).total > 0 ? <OutcomeBar run={run.run} /> : <div class="outcome-bar" />}
           <span class="run-matched">{run ? foundText(run) : figure}</span>
           <span class="run-when">{when}</span>
           <span class="run-end">{end}</span>
@@ -120,8 +120,8 @@ function Lines({ lines }: { lines: readonly Line[] }) {
 
 /** Returns the count of matches; how many stored answers are brands is unknown here. */
 function foundText(shown: JudgedRun): string {
-  const { whole, matched, stored } = partsOf(shown.run);
-  if (whole === 0) return isAtWork(shown) ? 'reading the file' : 'not read';
+  const { total, matched, stored } = countsOf(shown.run);
+  if (total === 0) return isAtWork(shown) ? 'reading the file' : 'not read';
   return matched === 0 && stored > 0 ? `${countText(stored)} stored` : `${countText(matched)} matched`;
 }
 

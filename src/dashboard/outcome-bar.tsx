@@ -1,7 +1,7 @@
 /** The identifiers of a run by outcome, as a bar and in words. Pure. */
 import { countText } from '../core/figures.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
-import { partsOf } from '../run/facts/judge-runs.js';
+import { countsOf } from '../run/facts/judge-runs.js';
 import { Bar, Dot } from '../run/report/kit/parts.js';
 
 const TONES = [
@@ -26,20 +26,20 @@ export function Legend() {
 
 /** Counts of identifiers in words and colours, without zeros. */
 function outcomesOf(run: RunRecord) {
-  const { matched, stored, notFound, failed, left } = partsOf(run);
+  const { matched, stored, notFound, failed, left } = countsOf(run);
   const counts = [matched, stored, notFound, failed, left];
   const outcomes = TONES.map(([tone, words], at) => ({ tone, words, count: counts[at] ?? 0 }));
   return outcomes.filter(({ count }) => count > 0);
 }
 
 export function OutcomeBar({ run }: { run: RunRecord }) {
-  const { whole } = partsOf(run);
+  const { total } = countsOf(run);
   const outcomes = outcomesOf(run);
   const label = outcomes.map(({ words, count }) => `${countText(count)} ${words}`).join(', ');
   const drawn = outcomes.filter(({ tone }) => tone !== 'left');
   return (
     <div class="outcome-bar" role="img" aria-label={label} title={label}>
-      <Bar parts={drawn.map(({ tone, count }) => [tone, count / whole])} />
+      <Bar parts={drawn.map(({ tone, count }) => [tone, count / total])} />
     </div>
   );
 }

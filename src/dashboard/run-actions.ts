@@ -16,7 +16,7 @@ import { isJobId } from '../jobs/job-folder.js';
 import { goOn, sendAgain } from '../jobs/start-file.js';
 import type { Uploads } from '../jobs/uploads.js';
 import { carryOutCheck, checkText, planCheck } from '../run/check-account.js';
-import { isAtWork, judgeRuns, partsOf } from '../run/facts/judge-runs.js';
+import { countsOf, isAtWork, judgeRuns } from '../run/facts/judge-runs.js';
 import { liftHold } from '../run/lookups/match-check.js';
 import { accountOfRun, estimateSpending } from '../run/lookups/spending.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
@@ -255,8 +255,8 @@ const unknownRun = (id: string) =>
   new RefusedAction('not-found', 'the engine knows no such run', id, 'see those on the dashboard');
 
 function leftLine(run: RunRecord): string {
-  const { left, whole } = partsOf(run);
-  if (whole === 0) return 'Its file is still being read, so the number of companies is unknown.';
+  const { left, total } = countsOf(run);
+  if (total === 0) return 'Its file is still being read, so the number of companies is unknown.';
   return `${countOf(left, 'company is', 'companies are')} left.`;
 }
 
@@ -276,7 +276,7 @@ export async function costLine(
   const { settings } = run;
   const account = await accountWith(engine, run.id, settings);
   // While its file is read it is not known how many there will be.
-  const left = run.identifiers === null ? Number.POSITIVE_INFINITY : partsOf(run).left;
+  const left = run.identifiers === null ? Number.POSITIVE_INFINITY : countsOf(run).left;
   const overagePrice = terms?.overagePrice ?? '0';
   const spending = estimateSpending(left, account, { settings, overagePrice });
   const { withinQuota, overageRequests, maxCost } = spending;

@@ -13,7 +13,7 @@ import {
 } from '../core/figures.js';
 import { isHeld, type RunRecord } from '../engine/stores/run-store.js';
 import { isUndecided, type ParkState } from '../jobs/job-folder.js';
-import { isAtWork, type JudgedRun, partsOf } from '../run/facts/judge-runs.js';
+import { countsOf, isAtWork, type JudgedRun } from '../run/facts/judge-runs.js';
 import type { ShownMatch } from '../run/newest-matches.js';
 import { Badge } from '../run/report/brands-section.js';
 import { Card, type Fact, Facts, type KeyFigure, KeyFigures } from '../run/report/kit/parts.js';
@@ -40,7 +40,7 @@ export function RunFigures({ seen, terms }: Shown) {
     <>
       <KeyFigures figures={figuresOf(seen, terms)} isPart />
       <Card id="progress" title="Progress" isPart>
-        {partsOf(run).whole === 0 ? (
+        {countsOf(run).total === 0 ? (
           <p class="empty">The number of companies is not known yet.</p>
         ) : (
           <>
@@ -56,12 +56,12 @@ export function RunFigures({ seen, terms }: Shown) {
 export function headlineOf({ shown, storeNow, newer }: RunView): string {
   const { run, why, inFlight } = shown;
   const later = newer === null ? '' : ' The same file was started again later.';
-  const { whole, left } = partsOf(run);
-  if (whole === 0 && isAtWork(shown) && why === null) return 'Its file is being read.';
-  const all = countOf(whole, 'company', 'companies');
+  const { total, left } = countsOf(run);
+  if (total === 0 && isAtWork(shown) && why === null) return 'Its file is being read.';
+  const all = countOf(total, 'company', 'companies');
   const done =
-    left === 0 ? `All of its ${all} are done. ` : `${countText(whole - left)} of ${all} are done. `;
-  const far = whole === 0 ? '' : done;
+    left === 0 ? `All of its ${all} are done. ` : `${countText(total - left)} of ${all} are done. `;
+  const far = total === 0 ? '' : done;
   const onTheirWay = countOf(inFlight, 'answer is on its way', 'answers are on their way');
   const reason =
     why?.type === 'paused' && inFlight > 0
@@ -118,13 +118,13 @@ export function actionsOf(
 function figuresOf({ shown, speed }: RunView, terms: MoneyTerms | null): readonly KeyFigure[] {
   const { run, standing } = shown;
   const rest = standing === 'held' ? 'waiting' : isAtWork(shown) ? 'not known yet' : 'not running';
-  const { left, whole } = partsOf(run);
+  const { left, total } = countsOf(run);
   const { starts = 0, billed: before = 0, overage: overageBefore = 0 } = run.earlier ?? {};
   const { requests, billed } = run.tally;
   const { endedAt } = run;
   const overageBilled = run.overageBilled + overageBefore;
   return [
-    ['Done', whole === 0 ? '–' : shareText(whole - left, whole), 'of its companies'],
+    ['Done', total === 0 ? '–' : shareText(total - left, total), 'of its companies'],
     [
       'Paid lookups',
       countText(billed + before),
@@ -156,8 +156,8 @@ function figuresOf({ shown, speed }: RunView, terms: MoneyTerms | null): readonl
 const rateText = (rate: number) => (rate < 10 ? rate.toFixed(1) : countText(Math.round(rate)));
 
 function timeLeft(run: RunRecord, speed: RunView['speed']): string | null {
-  const { left, whole } = partsOf(run);
-  if (whole === 0 || speed === null || speed <= 0) return null;
+  const { left, total } = countsOf(run);
+  if (total === 0 || speed === null || speed <= 0) return null;
   return left === 0 ? '0 s' : durationText(left / speed);
 }
 

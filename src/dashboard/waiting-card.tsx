@@ -4,7 +4,7 @@ import type { RunRecord } from '../engine/stores/run-store.js';
 import type { FoundFile } from '../jobs/find-files.js';
 import { hasGoOn, isUndecided } from '../jobs/job-folder.js';
 import type { ShownCaps } from '../jobs/start-file.js';
-import { partsOf } from '../run/facts/judge-runs.js';
+import { countsOf } from '../run/facts/judge-runs.js';
 import { Card } from '../run/report/kit/parts.js';
 import { filePath, HiddenFields, type Sender } from './plain-pages.js';
 import { CapFields } from './upload-start.js';
@@ -32,7 +32,7 @@ export function WaitingCard(shown: {
   return (
     <Card id="caps" title={title}>
       <p class="note">
-        {run !== null && `${countOf(partsOf(run).left, 'company', 'companies')} of it are left. `}
+        {run !== null && `${countOf(countsOf(run).left, 'company', 'companies')} of it are left. `}
         {words}
       </p>
       <form class="choices" method="post" action={`${filePath(file.id)}/go-on`}>

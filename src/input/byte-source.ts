@@ -5,7 +5,7 @@ import { Socket } from 'node:net';
 import { basename, dirname } from 'node:path';
 import { addAbortSignal, pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { KeptContent } from '../core/disk-room.js';
+import { InputDiskUse } from '../core/disk-room.js';
 import { ConfigError, errorText, RunError, readingStopped } from '../core/errors.js';
 import { makeFolder } from '../core/folders.js';
 import { didYouMean, nearest } from '../core/nearest.js';
@@ -207,7 +207,7 @@ export async function keepBytes(
     const subject = `${folder} (${systemWords(cause)})`;
     throw new RunError({ code: 'output-unwritable', what, subject, todo, cause });
   });
-  const kept = new KeptContent(name, folder);
+  const kept = new InputDiskUse(name, folder);
   const drop = async () => {
     kept.release();
     await file.drop();

@@ -1,6 +1,6 @@
 /** The stages of a run in their order: from a file to the same file, enriched and ranked. */
 import { basename, dirname, resolve } from 'node:path';
-import { assertContentRoom, assertDiskRoom } from '../core/disk-room.js';
+import { assertDiskRoom, assertRoomForInput } from '../core/disk-room.js';
 import { isOfStop } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Phrase } from '../core/phrase.js';
@@ -85,7 +85,7 @@ async function prepare({ request, runtime, releasers }: Stage) {
   await assertDiskRoom([folder, place]);
   // A text output is never smaller than its input; gzip and binary formats may be.
   const staysText = plan.format === plan.input.format && plan.input.typed === undefined && !names.gzip;
-  if (isFile && staysText) assertContentRoom(input.name, place, scan.rows.bytes);
+  if (isFile && staysText) assertRoomForInput(input.name, place, scan.rows.bytes);
 
   const changes =
     names.changes === null

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import {
-  assertContentRoom,
   assertDiskRoom,
+  assertRoomForInput,
   CHECK_DISK_EVERY_BYTES,
+  InputDiskUse,
   isToBlame,
-  KeptContent,
 } from '../../src/core/disk-room.js';
 import { RunError } from '../../src/core/errors.js';
 import { keepBytes } from '../../src/input/byte-source.js';
@@ -58,12 +58,12 @@ describe('a disk with too little left', () => {
     if (!areMade) return skip('this user may not mount a file system');
     // Counted, not written: each disk has 190 MB left all the time.
     const keep = (input: string, folder: string, megabytes: number) => {
-      const kept = new KeptContent(input, folder);
+      const kept = new InputDiskUse(input, folder);
       expect(() => kept.add(megabytes * MB)).toThrow(RunError);
       return kept;
     };
     const all = [keep('list.csv', here, 120), keep('list.csv', there, 150), keep('other.csv', there, 150)];
-    expect(() => assertContentRoom('list.csv', here)).toThrow(
+    expect(() => assertRoomForInput('list.csv', here)).toThrow(
       expect.objectContaining({
         code: 'input-exceeds-disk',
         subject: expect.stringMatching(/takes at least 120 MB .* has 310 MB/),
@@ -73,9 +73,9 @@ describe('a disk with too little left', () => {
       ['list.csv', there],
       ['other.csv', here],
     ] as const)
-      expect(() => assertContentRoom(input, folder)).toThrow(expect.objectContaining({ code: 'disk-low' }));
+      expect(() => assertRoomForInput(input, folder)).toThrow(expect.objectContaining({ code: 'disk-low' }));
     for (const kept of all) kept.release();
-    expect(() => assertContentRoom('list.csv', here)).toThrow(expect.objectContaining({ code: 'disk-low' }));
+    expect(() => assertRoomForInput('list.csv', here)).toThrow(expect.objectContaining({ code: 'disk-low' }));
   });
 });
 

@@ -1,7 +1,7 @@
 /** The state of runs as the dashboard shows it. */
 import { expect, it } from 'vitest';
 import { foundNothing } from '../../src/engine/stores/run-store.js';
-import { judgeRuns, partsOf } from '../../src/run/facts/judge-runs.js';
+import { countsOf, judgeRuns } from '../../src/run/facts/judge-runs.js';
 import { dashboardData, dashboardView, renderParts, runRecord } from './views.js';
 
 const tally = { matched: 50, notFound: 20, failed: 5, stored: 10 };
@@ -9,22 +9,22 @@ const bought = { starts: 2, matched: 256, notFound: 5, billed: 261, unreported: 
 const again = (stored: number) => {
   return { identifiers: 2_000, tally: { matched: 119, stored }, earlier: bought };
 };
-const sum = { matched: 375, notFound: 5, whole: 2_000 };
-it.each<[string, Parameters<typeof runRecord>[0], Partial<ReturnType<typeof partsOf>>]>([
-  ['is running: the rest is left', { identifiers: 100, tally }, { ...tally, left: 15, whole: 100 }],
+const sum = { matched: 375, notFound: 5, total: 2_000 };
+it.each<[string, Parameters<typeof runRecord>[0], Partial<ReturnType<typeof countsOf>>]>([
+  ['is running: the rest is left', { identifiers: 100, tally }, { ...tally, left: 15, total: 100 }],
   [
     'is finished: those it did not ask for were stored',
     { identifiers: 100, tally, status: 'completed' },
-    { ...tally, stored: 25, left: 0, whole: 100 },
+    { ...tally, stored: 25, left: 0, total: 100 },
   ],
   // What it finds stored then is no second identifier.
-  ['did a chunk twice', { identifiers: 80, tally }, { stored: 5, left: 0, whole: 80 }],
+  ['did a chunk twice', { identifiers: 80, tally }, { stored: 5, left: 0, total: 80 }],
   ['goes on after others', again(306), { ...sum, stored: 45, left: 1_575 }],
-  ['has just begun anew', again(10), { matched: 129, notFound: 0, stored: 0, whole: 2_000 }],
+  ['has just begun anew', again(10), { matched: 129, notFound: 0, stored: 0, total: 2_000 }],
   ['is complete after others', { ...again(306), status: 'completed' }, { ...sum, stored: 1_620 }],
-  ['is not counted yet', { identifiers: null }, { left: 0, whole: 0 }],
-])('the identifiers of a run that %s', (_, run, parts) => {
-  expect(partsOf(runRecord(run))).toMatchObject(parts);
+  ['is not counted yet', { identifiers: null }, { left: 0, total: 0 }],
+])('the identifiers of a run that %s', (_, run, counts) => {
+  expect(countsOf(runRecord(run))).toMatchObject(counts);
 });
 
 it('those that are at work come first, in their order', () => {

@@ -39,9 +39,9 @@ export interface Evidence {
 
 type RunWhy =
   | { readonly type: 'queued'; readonly behind: string }
-  /** `continues`: when resumed, without a new start of the command. */
+  /** `continues`: to resume it is enough; the command need not be started again. */
   | { readonly type: 'paused'; readonly order: Order; readonly continues: boolean }
-  /** The process or the heartbeat ended. `continues`: another process takes its job over. */
+  /** The process or the heartbeat ended. `continues`: another process takes the job over. */
   | { readonly type: 'gone' | 'silent'; readonly continues: boolean }
   | { readonly type: 'cancelled'; readonly order: Order }
   | { readonly type: 'held'; readonly hold: RunHold }
@@ -110,7 +110,7 @@ const MISSES_AT_LEAST = 20;
 
 /** True if a run is at work and has found nothing in its first answers. */
 export function findsNothing({ run, standing }: Pick<JudgedRun, 'run' | 'standing'>): boolean {
-  const { matched, stored, notFound } = partsOf(run);
+  const { matched, stored, notFound } = countsOf(run);
   return standing === 'running' && matched + stored === 0 && notFound >= MISSES_AT_LEAST;
 }
 
@@ -119,16 +119,15 @@ export function isAtWork({ standing }: Pick<JudgedRun, 'standing'>): boolean {
   return standing === 'running' || standing === 'held';
 }
 
-/** Returns why a run with identifiers left may not spend, or null. `hold`: of its account. */
+/** Returns why a run with identifiers left may not spend, or null. `hold`: that of its account. */
 function runHoldOf(run: RunRecord, hold: Hold | null): RunHold | null {
-  if (run.identifiers !== null && partsOf(run).left === 0) return null;
+  if (run.identifiers !== null && countsOf(run).left === 0) return null;
   if (run.paused !== null) return 'paused';
   if (hold !== null) return hold;
   const { maxRequests } = run.settings;
   return maxRequests !== null && run.tally.requests >= maxRequests ? 'capped' : null;
 }
 
-/** Returns the standing of a run. `storeNow`: see `Evidence`. `hold`: of the run. */
 function standingOf(run: RunRecord, storeNow: number, hold: RunHold | null, isGone: boolean): Standing {
   if (run.status === 'completed') return 'finished';
   if (run.status !== 'running') return run.status;
@@ -137,11 +136,11 @@ function standingOf(run: RunRecord, storeNow: number, hold: RunHold | null, isGo
 }
 
 /**
- * Counts identifiers by outcome; `whole`: their sum, 0 while unknown. A chunk that runs twice finds
- * its own answers stored; these repeats are subtracted. In a finished run, identifiers without a
- * request were stored. Stored answers that earlier starts bought count by their outcome.
+ * Counts a run's identifiers by outcome; `total` is 0 while unknown. Leaves out repeats: a chunk
+ * that runs twice finds its own answers stored. In a finished run, identifiers not counted so far
+ * were stored. Answers that earlier starts bought count as matched or not found, not as stored.
  */
-export function partsOf(run: Pick<RunRecord, 'tally' | 'identifiers' | 'status' | 'earlier'>) {
+export function countsOf(run: Pick<RunRecord, 'tally' | 'identifiers' | 'status' | 'earlier'>) {
   const { tally, identifiers, earlier } = run;
   const { failed } = tally;
   const repeats = Math.max(0, answeredOf(run) - (identifiers ?? Number.POSITIVE_INFINITY));
@@ -158,6 +157,6 @@ export function partsOf(run: Pick<RunRecord, 'tally' | 'identifiers' | 'status' 
     failed,
     stored: stored - matchedBefore - missingBefore,
     left: isFinished ? 0 : rest,
-    whole: identifiers === null ? 0 : answered + rest,
+    total: identifiers === null ? 0 : answered + rest,
   };
 }

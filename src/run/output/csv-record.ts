@@ -30,7 +30,7 @@ function endOfCell(raw: string, start: number, delimiter: string): number {
   return end < 0 ? raw.length : end;
 }
 
-/** Returns the text of a cell with its quotes. */
+/** Returns the text of a cell as it stands in the record: without quotes around it or doubled. */
 export function cellText(rawCell: string): string {
   if (!rawCell.startsWith(QUOTE)) return rawCell;
   const close = rawCell.lastIndexOf(QUOTE);
@@ -40,7 +40,7 @@ export function cellText(rawCell: string): string {
 
 const MAY_NEED_QUOTES = /["\r\n]/;
 
-/** Returns cells as one record; calls csv-stringify, which is slow, only for cells with quotes. */
+/** Returns cells as one record; calls csv-stringify, which is slow, only for likely quotes. */
 export function writeCells(cells: readonly string[], delimiter: string): string {
   // The end of a cell may begin a delimiter of several characters.
   const sign = delimiter.charAt(0);
@@ -53,7 +53,7 @@ export function writeCells(cells: readonly string[], delimiter: string): string 
 const MAX_CELL_CHARACTERS = 16_000;
 const MAX_LINE_BREAKS = 100;
 
-/** Returns our cell without NUL, cut with an ellipsis, and with blanks for too many line breaks. */
+/** Removes NUL from our cell, shortens long text, and turns too many line breaks into blanks. */
 export function sanitizeCell(cell: string): string {
   let text = cell.includes('\0') ? cell.replaceAll('\0', '') : cell;
   if (text.length > MAX_CELL_CHARACTERS) text = `${text.slice(0, MAX_CELL_CHARACTERS)}…`;
@@ -76,7 +76,7 @@ export function escapeRecord(raw: string, delimiter: string): string {
     .join(delimiter);
 }
 
-/** Escapes our cell. `ours` spares numbers, a dash, and texts of the user with `repeatsUser`. */
+/** Escapes our cell. `ours` skips numbers, a dash, and text taken from the user (`repeatsUser`). */
 export function escapeFormula(
   cell: string,
   escaping: Settings['escapeFormulas'],

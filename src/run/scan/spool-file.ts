@@ -1,7 +1,7 @@
 /** A private file on disk, written once and read by position; growing arrays. */
 import { closeSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { KeptContent } from '../../core/disk-room.js';
+import { InputDiskUse } from '../../core/disk-room.js';
 import { RunError } from '../../core/errors.js';
 import { assertOwnState, makePrivateFolder } from '../../core/folders.js';
 import { phrase } from '../../core/phrase.js';
@@ -17,7 +17,7 @@ export class SpoolFile {
   #filled = 0;
   #flushed = 0;
   #isOpen = true;
-  readonly #kept: KeptContent;
+  readonly #kept: InputDiskUse;
 
   /** `folder` exists. `input`: the name of the input, for messages. */
   constructor(
@@ -25,7 +25,7 @@ export class SpoolFile {
     private readonly label: string,
     input: string,
   ) {
-    this.#kept = new KeptContent(input, folder);
+    this.#kept = new InputDiskUse(input, folder);
     this.#file = this.#orFail(() => openPrivateFileSync(folder, label));
   }
 
