@@ -111,7 +111,7 @@ describe('stopping', () => {
     });
   });
 
-  test('a queued request means it was never sent, and is not sent later', async () => {
+  test('a queued request reports it as unsent, and does not send it later', async () => {
     const release: (() => void)[] = [];
     const { server, send } = await createSending(
       (socket) => release.push(() => socket.write(answerText(BRAND))),
@@ -132,7 +132,7 @@ describe('stopping', () => {
     expect(server.arrived.map(({ path }) => path)).toEqual(['/first', '/third']);
   });
 
-  test('for good ends requests in flight, and sends none afterwards', async () => {
+  test('by closing the sender ends requests in flight, and sends none afterwards', async () => {
     const { server, sender, send } = await createSending(() => undefined);
     const result = send('/under-way');
     await server.untilArrived(1);
@@ -143,7 +143,7 @@ describe('stopping', () => {
   });
 });
 
-describe('a dispatcher of the program', () => {
+describe("a caller's dispatcher", () => {
   type Handler = Record<string, (...given: unknown[]) => void>;
   const ignores = { abort: () => undefined };
   const throws = {

@@ -285,7 +285,7 @@ describe('what is billed', () => {
     for (const status of statuses) expect(isBilledStatus(status, free)).toBe(isBilled);
   });
 
-  test('a damaged free answer is not asked for again as if it had cost something', () => {
+  test('a damaged answer that was free fails: it is not retried like a billed one', () => {
     expect(read(200, { body: '?' }, ['200'])).toMatchObject({ meaning: { type: 'failed' }, cost: 'free' });
   });
 });

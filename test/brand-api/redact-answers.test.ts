@@ -59,7 +59,7 @@ describe('a brand', () => {
     expect(await bodyOf(token, body)).toBe(expected);
   });
 
-  it('in which nothing can replace the token fails, and is billed nevertheless', async () => {
+  it('from which the token cannot be removed fails, although it was billed', async () => {
     const token = 'u0041bcdefghijklmnop';
     const { meaning, cost } = await ask(token, { body: Buffer.from(`{"name":"\\${token}","logos":[]}`) });
     expect(meaning).toMatchObject({ type: 'failed' });

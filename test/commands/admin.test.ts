@@ -39,7 +39,7 @@ function accountLines(ledger: LedgerState): string[] {
 const line = (word: string, text: string) => text.split('\n').find((each) => each.startsWith(word));
 
 describe('the account text', () => {
-  it('shows an account of which nothing is known yet', () => {
+  it('shows a new account, before any answer', () => {
     expect(accountLines(ledgerState())).toEqual([
       'account     key-1',
       'period      unknown until the first answer',

@@ -62,7 +62,7 @@ it('lists reasons below the rows that they explain', () => {
   ]);
 });
 
-it('says in a line of its own what no output has', () => {
+it('lists the lines and sheets that no output has on one line', () => {
   const lineOf = (leftOut: Plan['leftOut']) =>
     planText({ ...PLAN, leftOut })
       .split('\n')

@@ -8,7 +8,7 @@ import { faultsOf } from '../support/schemas.js';
 
 const names = Object.keys(DOCUMENTS);
 
-it('lists documents and files, and names the nearest for one that is not there', () => {
+it('lists documents and files, and suggests the nearest name for an unknown one', () => {
   expect(() => schemaText('reprot')).toThrow('no such document: "reprot"; did you mean report?');
   expect(schemaText('').match(/^\S+ {2,}\S.*$/gm)).toHaveLength(SCHEMA_NAMES.length);
 });
@@ -28,7 +28,7 @@ it.each(names)('the schema of %s requires a version and allows fields of later v
   expect(text).not.toContain('"additionalProperties": false');
 });
 
-it('the schema of a profile takes the sample brands, fields left out or null, and finds wrong ones', async () => {
+it('the schema of a profile accepts sample brands and missing fields, and refuses wrong ones', async () => {
   const catalogue = await readFile(new URL('../../fixtures/catalogue.jsonl', import.meta.url), 'utf8');
   const brands = catalogue.split('\n').filter((line) => line !== '');
   expect(brands.length).toBeGreaterThan(20);
@@ -38,7 +38,7 @@ it('the schema of a profile takes the sample brands, fields left out or null, an
   expect(schemaText('profile')).not.toContain('additionalProperties');
 });
 
-it('the schema of the key brand takes the rows that are written', async () => {
+it('the schema of the key brand accepts the rows that a run writes', async () => {
   const golden = ['default', 'from-csv', 'customers.enriched', 'customers.errors'].map((name) =>
     readFile(new URL(`../run/output/golden/${name}.jsonl`, import.meta.url), 'utf8'),
   );
@@ -50,7 +50,7 @@ it('the schema of the key brand takes the rows that are written', async () => {
   expect(faultsOf('brand', { status: 'found' })).not.toEqual([]);
 });
 
-it('the schema of the config file takes what the program takes, and finds what it refuses', () => {
+it('the schema of the config file accepts and refuses the same files as the program', () => {
   const { values } = parseConfigFile(
     'a.json',
     `{ "$schema": "./schema.json", "baseUrl": "https://api.example.com", "column": "website:domain",

@@ -49,7 +49,7 @@ const sums = (by: Parameters<typeof judgeSpending>[0]) =>
     overageCost,
   ]);
 
-it('is added up with earlier starts and with what may have been billed, the dearest first', () => {
+it('sums earlier starts and possibly billed requests, and lists the dearest first', () => {
   expect(sums('input')).toEqual([
     ['customers.csv', 4, 145, 3, '0.2'],
     ['list.csv', 1, 7, 0, '0.3'],
@@ -62,7 +62,7 @@ it('is added up with earlier starts and with what may have been billed, the dear
   expect(sums('month').map(([name]) => name)).toEqual(['2026-11', '2026-10']);
 });
 
-it('leaves what no run of the account and the period explains', () => {
+it('leaves the requests that no run of the account and period accounts for', () => {
   const { account } = runRecord().settings;
   expect(unattributedOf(60, runs, account, NOW - 20 * DAY)).toBe(60 - 46);
   expect(unattributedOf(60, runs, account, null)).toBe(60 - 46 - 7);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { startLines } from '../../src/commands/up.js';
 
-it('says what is there, and what is not', () => {
+it('lists dashboard, inboxes and metrics, and advises to name an inbox without one', () => {
   expect(startLines({ dashboard: null, inboxes: [], metricsUrl: null })).toEqual([
     'brand-enrich is up.',
     '  inbox      none: name one with --inbox DIR',

@@ -97,7 +97,7 @@ describe('withinDeadline', () => {
   });
 });
 
-it('a limited signal aborts although nobody holds its time-out', async () => {
+it('a limited signal aborts even after a garbage collection', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const signal = limitedTo(50, new AbortController().signal);

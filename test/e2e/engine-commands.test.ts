@@ -11,7 +11,7 @@ const embedded = embeddedEngine();
 const others = [redisEngine(), inLongTests(postgresEngine())];
 
 onEngines(others, (other) => {
-  test('answers and spending of one engine are known to the other', LONG, async () => {
+  test('answers and spending move from one engine to the other', LONG, async () => {
     const scene = await createScene(embedded, { plan: 'free', quota: 50 });
     const there = other.env(scene.folder);
     await scene.write('first.csv', domainList(30));
@@ -40,7 +40,7 @@ onEngines(others, (other) => {
     expect(scene.service.meter.billed).toBe(50);
   });
 
-  test('what was paused or cancelled is so on the other engine', { ...LONG, timeout: 360_000 }, async () => {
+  test('pauses and cancels move to the other engine', { ...LONG, timeout: 360_000 }, async () => {
     const scene = await createInboxScene(embedded, { latencyMs: 2_000 });
     const { meter, options } = scene.service;
     const there = other.env(scene.folder);
@@ -95,7 +95,7 @@ onEngines(others, (other) => {
   });
 });
 
-test('of a damaged export file, broken lines are named, and intact ones are not lost', LONG, async () => {
+test('an import of a damaged file names its broken lines, and keeps the intact ones', LONG, async () => {
   const scene = await createScene(embedded, {}, domainList(12));
   await ends(0, scene.run(['run', 'list.csv']));
   const { stdout } = await scene.run(['engine', 'export', '-o', '-']);

@@ -53,7 +53,7 @@ const domains = (count: number, from = 0) => Array.from({ length: count }, (_, a
 const statuses = ({ rows }: Answer) => rows.map(({ status }) => status);
 
 onEngines([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
-  test('agents of one name keep the cap of the day through kill -9', LONG, async () => {
+  test('servers with one name keep their daily cap through kill -9', LONG, async () => {
     const scene = await createScene(engine, { latencyMs: 5 });
     const { meter } = scene.service;
     const start = (cap: number) => startAgent(scene, 'crm', '--max-requests', `${cap}`, '--timeout', '2s');
@@ -127,7 +127,7 @@ onEngines([redis], () => {
     expect([...agent.heard, ...raised.heard].join('\n')).not.toContain(scene.token);
   });
 
-  test('a file that takes long goes on after its call, and a pause stops it', LONG, async () => {
+  test('a long file continues after its call has returned, and a pause stops it', LONG, async () => {
     const scene = await createScene(redis, { latencyMs: 600 }, domainList(90));
     const agent = await startAgent(scene, '--concurrency', '1');
     const begun = await agent.call('enrich_file', { path: 'list.csv' });

@@ -66,7 +66,7 @@ describe('a record of a CSV file', () => {
     expect(fill(filling(shape, ['city=city']), '1,acme.com,,', 0.5)).toEqual(['1,acme.com,,', '']);
   });
 
-  it('gets a formula escaped, equals it the second time, and gets nothing blank', () => {
+  it('gets a formula escaped, counts as equal the next time, and is never filled with a blank', () => {
     const plan = filling(shape, ['city=name']);
     const values = JSON.stringify(['=cmd()']);
     const once = createFiller(plan)?.('1,acme.com,,', values, null).raw ?? '';
@@ -123,7 +123,7 @@ describe('a JSON object', () => {
     }
   });
 
-  it('gets a column in other formats only for a key of its own', () => {
+  it('adds a column in other formats for a new top-level key, but not for a nested one', () => {
     const { allColumns: made } = filling(input, ['at.region=city', 'headquarters=city'], { allColumns });
     expect(made).toEqual([...allColumns, 'headquarters']);
   });
@@ -139,7 +139,7 @@ test.each([
   expect(fill(filling(input, ['year=company.foundedYear']), raw)).toEqual([filled, type]);
 });
 
-describe('what cannot be filled is refused before anything is spent', () => {
+describe('a fill that cannot work is refused before anything is spent', () => {
   const columns = ['id', 'website', 'city', 'city', 'country'];
   const shape = { ...CSV_SHAPE, columns, rawHeader: columns.join() };
   const parquet: TableShape = {

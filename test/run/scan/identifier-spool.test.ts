@@ -47,7 +47,7 @@ it('the spool returns a text longer than one read', async () => {
   expect(spool.at(1)).toBe(texts[1]);
 });
 
-it('the spool numbers like a map far beyond the texts that it keeps in memory', async () => {
+it('the spool numbers texts as a map would, also those that it does not keep in memory', async () => {
   const spool = new IdentifierSpool(await openSpool());
   const known = new Map<string, number>();
   let state = 1;
