@@ -25,7 +25,7 @@ function placeIn(shape: Shape, isInList = false): Place {
   return { members: typeof shape === 'string' ? {} : shape, isList: isInList };
 }
 
-/** Labels of the specification. Others exist, so only a near miss of one is refused. */
+/** Labels of the specification. Others exist, so only a misspelt one of these is refused. */
 const LABELS = [
   ...['twitter', 'facebook', 'instagram', 'github', 'youtube', 'linkedin', 'crunchbase'],
   ...['icon', 'logo', 'symbol', 'other', 'banner', 'dark', 'light', 'photographic', 'portrait'],

@@ -50,7 +50,7 @@ export interface StoredOutcome {
 export interface NewOutcome extends Pick<StoredOutcome, 'key' | 'status' | 'packed' | 'billed'> {
   /** Fresh for at most this many milliseconds; null if age alone decides. */
   readonly freshMs: number | null;
-  /** Milliseconds that the answer waited for the store; it replaces no later one. Absent for 0. */
+  /** Milliseconds that the answer waited; it never replaces one fetched later. Absent for 0. */
   readonly ageMs?: number;
 }
 

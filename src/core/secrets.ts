@@ -48,7 +48,7 @@ export function withoutSecrets(text: string): string {
   return redactKept(text);
 }
 
-/** Removes them from JSON, which stays valid: a secret may look like a number or a key. */
+/** Removes kept secrets from JSON, which stays valid: a secret may be a number or a key. */
 export function jsonWithoutSecrets(json: string): string {
   const redacted = redactKept(json);
   if (redacted === json || isJsonText(redacted) || !isJsonText(json)) return redacted;

@@ -35,7 +35,7 @@ export interface TableShape {
   readonly format: TableFormat;
   /** The cell separator; empty for JSONL. */
   readonly delimiter: string;
-  /** The line end of the header, or of the first record without one. */
+  /** The line end of the header; without a header, of the first record. */
   readonly lineEnd: '\n' | '\r\n' | '\r';
   readonly hasBom: boolean;
   readonly isGzip: boolean;
@@ -43,7 +43,7 @@ export interface TableShape {
   readonly encoding: string;
   /** By position: header cells or `column_1`, keys of JSON as first seen (`company.website`). */
   readonly columns: readonly string[];
-  /** The header unchanged, plus a delimiter for each column that it lacks; null without one. */
+  /** The header unchanged, plus a delimiter for each missing column; null without a header. */
   readonly rawHeader: string | null;
   /** For the typed cells of `Row.raw` and `rawHeader`; absent for text. */
   readonly typed?: CellFormats & { readonly sheet: string };

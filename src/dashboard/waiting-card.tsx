@@ -1,4 +1,4 @@
-/** The caps of a file that waits with "Go on", and that button. Pure. */
+/** The caps of a waiting file, and its button "Go on". Pure. */
 import { countOf } from '../core/figures.js';
 import type { RunRecord } from '../engine/stores/run-store.js';
 import type { FoundFile } from '../jobs/find-files.js';
@@ -32,7 +32,7 @@ export function WaitingCard(shown: {
   return (
     <Card id="caps" title={title}>
       <p class="note">
-        {run !== null && `${countOf(countsOf(run).left, 'company', 'companies')} of it are left. `}
+        {run !== null && `${countOf(countsOf(run).left, 'company', 'companies')} left. `}
         {words}
       </p>
       <form class="choices" method="post" action={`${filePath(file.id)}/go-on`}>
@@ -59,8 +59,8 @@ const WORDS = {
   ],
   crashed: [
     'Read it again',
-    'The program ended three times while it read this file and no other. It is read again while no ' +
-      'other large file is read. Look at the file first: it may end the program again.',
+    'The program ended three times while it read this file and no other. "Go on" reads the file again, ' +
+      'with no other large file beside it. Look at the file first: it may end the program again.',
   ],
   capped: [
     'Raise its cap',

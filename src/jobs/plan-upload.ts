@@ -31,15 +31,15 @@ export type Choice = Readonly<Record<string, string | readonly string[]>>;
 export const ANY_COLUMN = 'any';
 
 /**
- * Reads the settings in an address or a form that an inbox may set. `pick` is a column that
- * replaces those chosen before; `only`, `only-is`, `only-value` are one condition on rows;
+ * Reads the settings that an inbox may set from a form or an address. `pick` is a column that
+ * replaces those chosen before; `only`, `only-is` and `only-value` make one condition on rows;
  * `fill-over` moves all of `fill` to `fillOver`. Pure.
  */
 export function choiceOf(fields: URLSearchParams): Choice {
   const pick = fields.get('pick') ?? '';
-  const said = [...new Set(fields.keys())].filter((key) => INBOX_KEYS.has(key));
+  const keys = [...new Set(fields.keys())].filter((key) => INBOX_KEYS.has(key));
   const choice: Record<string, string | string[]> = {};
-  for (const key of said) {
+  for (const key of keys) {
     const values = fields.getAll(key).filter((value) => value !== '');
     const [first, ...others] = values;
     if (first !== undefined) choice[key] = isList(key) || others.length > 0 ? values : first;
@@ -79,7 +79,7 @@ export function fieldsOf(choice: Readonly<Record<string, unknown>>): [key: strin
 /** A column of the table with its first values. */
 export type ShownColumn = Readonly<{ name: string; values: readonly string[] }>;
 
-/** Returns what a half filled in condition on rows lacks, or null. Pure. */
+/** Returns what an incomplete condition on rows lacks, or null. Pure. */
 export function halfCondition({
   where = [],
 }: Choice): { readonly subject: string; readonly todo: string } | null {
@@ -165,7 +165,7 @@ async function planUpload({ root, folder, path, under }: Draft, choice: Choice, 
     for (const file of given) settings = applyFolderSettings(file, { ...loaded, settings });
     const found = await planAs(settings);
     if (half !== null)
-      throw new ConfigError(usageProblem('the condition on rows is half filled in', half.subject, half.todo));
+      throw new ConfigError(usageProblem('the condition on rows is incomplete', half.subject, half.todo));
     return { reading, found, refusal: null };
   } catch (error) {
     if (!(error instanceof BrandEnrichError) || stop.aborted) throw error;
@@ -184,12 +184,12 @@ interface Planning {
   readonly left: AbortController;
 }
 
-/** A plan is made anew after this time, since the account changes. */
+/** Older plans are made again, since the account changes. */
 const FRESH_MS = 30_000;
 const KEPT = 50;
 /** More large files at once could fill the memory. */
 const AT_ONCE = 2;
-/** A page that waits for its plan asks more often. */
+/** A page that has not asked for its plan for this long was left. */
 const LEFT_MS = 15_000;
 
 /** Returns the key of a plan; a file that was changed in place has another key. Pure. */

@@ -62,9 +62,9 @@ type Refusal = PaceRefusal & { readonly isQuota: boolean };
 
 /** Most permits of an exchange, so that its answer stays short. */
 const TAKE_AT_MOST = 200;
-/** Free permits go one at a time: the wait before one is requested again. */
+/** Wait before a free permit is requested again: the ledger grants one at a time. */
 const QUEUED_MS = 100;
-/** Settlements without an answer wait this long for a request to travel with. */
+/** How long settlements without an answer wait, to share an exchange with a permit. */
 const SETTLE_DELAY_MS = 15;
 
 /** Waits between two tries of an exchange. */
@@ -79,7 +79,7 @@ export function permitMsOf(timeoutMs: number): number {
 export class SharedGovernor {
   /** The account as last seen; null before the first exchange. */
   state: LedgerState | null = null;
-  /** Answers that the store had not taken at the end. */
+  /** Number of answers that the store had not recorded when the governor closed. */
   left = 0;
   readonly #options: GovernorOptions;
   readonly #waiters = new PermitWaiters();
@@ -91,12 +91,12 @@ export class SharedGovernor {
   readonly #alarm: Alarm;
   readonly #closing = new AbortController();
   #seen: SeenState | null = null;
-  /** These are of the last run served: settlements that travel alone must keep its pace. */
+  /** Of the last run that took permits: an exchange without waiters keeps rate and period. */
   #maxRate: number | null = null;
   #period: PeriodSetting = 'none';
   #learnedAt = 0;
   #isExchanging = false;
-  /** Set if the last exchange failed: answers do not wait for the next one. */
+  /** True if the last exchange failed: answers then go to the spool at once. */
   #isDown = false;
   #serial = 0;
   #whenFlushed: (() => void)[] = [];
@@ -150,7 +150,7 @@ export class SharedGovernor {
     return `${this.#options.worker}.${this.#serial.toString(36)}`;
   }
 
-  /** Has the next exchange record an answer and settle its permit. Resolves as the spool does. */
+  /** Records an answer and settles its permit by an exchange. Resolves to the store's time. */
   record(outcome: NewOutcome, spent?: Spent): Promise<number> {
     const answer = new PaidAnswer(outcome, this.#options.clock.monotonic(), spent?.permit ?? '');
     this.#answers.add(answer);
@@ -192,7 +192,7 @@ export class SharedGovernor {
     for (const { recorded } of this.#answers) await succeeds(recorded);
   }
 
-  /** Rejects all waiters, settles the rest within `deadlineMs`, writes other answers to disk. */
+  /** Rejects all waiters, settles for up to `deadlineMs`, then writes other answers to disk. */
   async close(deadlineMs: number): Promise<void> {
     const reason = new Error('the governor is closed');
     this.#closing.abort(reason);
@@ -228,7 +228,7 @@ export class SharedGovernor {
       if (this.#waiters.size > 0) this.#alarm.ringWithin(this.#waiters.dueInMs(now));
       return;
     }
-    // A settlement may be what waiters wait for, so they travel with it.
+    // A settlement may free what waiters wait for, so one exchange carries both.
     const delayMs = this.#outbox.hasAnswers ? 0 : SETTLE_DELAY_MS;
     this.#waiters.hurry(now + delayMs);
     const dueMs = Math.min(this.#waiters.dueInMs(now), delayMs);
@@ -296,7 +296,7 @@ export class SharedGovernor {
     }
   }
 
-  /** Waits for answers that wait for the store, so that few are ever at stake. */
+  /** Waits until the spool has recorded its answers, so that few are ever at risk. */
   async #untilSpoolEmpty(): Promise<void> {
     for (const { state, recorded } of this.#answers) if (state === 'spool') await succeeds(recorded);
   }

@@ -7,8 +7,8 @@ import { spentOf } from './policy.js';
 export type Projection = Readonly<NonNullable<ReturnType<typeof projectPeriodEnd>>>;
 
 /**
- * Projects the period so far in a straight line; null if it never ends, in the first day of it or
- * of use, and after an end that no answer has shown. `limit` is null while unknown.
+ * Extends the use so far in a straight line to the end of the period. Returns null without use,
+ * on the first day of the period or of use, and if the period never ends or its end has passed.
  */
 export function projectPeriodEnd(
   state: Pick<LedgerState, 'now' | 'period' | 'sent' | 'held' | 'probes' | 'others' | 'days'>,

@@ -77,7 +77,7 @@ export async function startRun(
   return started;
 }
 
-/** Performs `work`; if that throws, ends the run in the engine, which would show it as running. */
+/** Performs `work`; if that throws, ends the run, which the engine would show as running. */
 export async function endIfFails<T>(
   { id }: Pick<RunRecord, 'id'>,
   { engine, log, stop }: Pick<EnrichRuntime, 'engine' | 'log' | 'stop'>,

@@ -1,6 +1,6 @@
 /**
- * Judges the address of the service. Until an answer to a run shows the service, a worker sends one
- * request at a time for it: a wrong address costs one request, or five if it answers in JSON.
+ * Judges the address of the service. Until an answer proves that it is the service, a worker sends
+ * one request at a time for a run: a wrong address costs one, or five if it answers in JSON.
  */
 import pLimit from 'p-limit';
 import type { NewOutcome } from '../core/outcome.js';
@@ -15,7 +15,7 @@ export interface RunTrust {
   /** Their "not found" answers, to record once the address is trusted. */
   kept: NewOutcome[];
   /** Lets requests pass one by one. */
-  readonly line: ReturnType<typeof pLimit>;
+  readonly oneByOne: ReturnType<typeof pLimit>;
 }
 
 export type AddressTrust = ReturnType<typeof createAddressTrust>;
@@ -23,7 +23,7 @@ export type AddressTrust = ReturnType<typeof createAddressTrust>;
 /** Creates the trust of one worker. */
 export function createAddressTrust(service: string, runs: Pick<RunStore, 'get'>) {
   const trusts = createRecentRuns(
-    (): RunTrust => ({ isTrusted: false, untrusted: 0, kept: [], line: pLimit(1) }),
+    (): RunTrust => ({ isTrusted: false, untrusted: 0, kept: [], oneByOne: pLimit(1) }),
   );
   /** Unusable answers since the last good one. */
   let unusable = 0;
@@ -54,7 +54,7 @@ export function createAddressTrust(service: string, runs: Pick<RunStore, 'get'>)
       return unusable;
     },
 
-    /** Forgets a run halted for its answers, which begins anew when it is resumed. */
+    /** Forgets a run that its answers halted: once resumed, it must prove the address again. */
     forget(run: string): void {
       trusts.forget(run);
       unusable = 0;

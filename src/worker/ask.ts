@@ -21,7 +21,7 @@ import type { Pass } from './breaker.js';
 import { handleAnswer } from './handle-answer.js';
 import { HOPELESS_MS } from './retry-policy.js';
 
-/** Lookups so far. A refused one asks again before later ones, so that a cap buys a file's top. */
+/** Lookups begun so far. A refused lookup keeps its place, so that a cap buys a file's top. */
 let begun = 0;
 
 /** Asks until there is an outcome, or a reason to ask later or not at all. */
@@ -58,7 +58,7 @@ export function ask(
 
 /** Asks when it is this lookup's turn: until the address is trusted, requests go one at a time. */
 async function askInTurn(lookup: LookupUnderWay, trust: RunTrust): Promise<Asked> {
-  const turn = await trust.line(async () => {
+  const turn = await trust.oneByOne(async () => {
     const asked = askUntilDone(lookup);
     if (!trust.isTrusted) await asked;
     return { asked };
@@ -152,8 +152,8 @@ async function sendRequest(lookup: LookupUnderWay, { pass, permit, isFree }: Adm
   const isBilled = answer.cost !== 'free';
   const { type } = answer.meaning;
   if (signals.abort.aborted && (type === 'unusable' || type === 'unavailable')) {
-    // We cut it off, which says nothing of the service. The next request of the key counts for the
-    // run; this one counts in the ledger, and is reported as perhaps billed.
+    // We cut the request off: it shows nothing of the service. The next request of the key counts
+    // for the run; this one counts in the ledger, and is reported as perhaps billed.
     if (isBilled) {
       gauge.cutOff += 1;
       context.onSent?.(run.id, 'cutOff');

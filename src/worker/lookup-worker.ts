@@ -48,7 +48,7 @@ export interface LookupWorkerOptions {
   readonly takesChunks?: boolean;
 }
 
-/** A run looks for its halt three times a second, and resumes no sooner than this after it. */
+/** A run polls for its halt three times a second, and resumes at the earliest after this time. */
 export const HALT_REMEMBERED_MS = 10_000;
 
 export type LookupWorker = ReturnType<typeof createLookupWorker>;
@@ -73,7 +73,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     usageLagMs,
   });
   const halts = createHalts(clock);
-  /** `requests` without those cut off; `billed` with the perhaps billed. */
+  /** `requests` omits those cut off; `billed` includes those perhaps billed. */
   const sent = createRecentRuns(() => ({ requests: 0, billed: 0, cutOff: 0 }));
   const context = {
     engine,
@@ -194,8 +194,8 @@ export function createLookupWorker(options: LookupWorkerOptions) {
 }
 
 /**
- * Remembers halted runs for a while, in which the run's own process takes its chunks back. Later
- * chunks are of a run that another process has resumed (`--on-limit wait`).
+ * Remembers halted runs for a while, in which their process takes its chunks back. Later chunks
+ * belong to a run that another process has resumed (`--on-limit wait`).
  */
 export function createHalts(clock: Clock) {
   const halts = new Map<string, { readonly halt: RunHalt; readonly until: number }>();

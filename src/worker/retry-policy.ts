@@ -6,7 +6,7 @@ export const HOPELESS_MS = 1_800_000;
 /** Requests in a row for one identifier before its job is parked. */
 export const QUICK_TRIES = 3;
 
-/** Waits before the second and third request, in ms; random halves are added to spread workers. */
+/** Waits before the second and third request, in ms; up to half is added, to spread workers. */
 const QUICK_WAITS_MS = [100, 500] as const;
 
 /** Waits before each later attempt, in ms. After the last one the lookup has failed. */
@@ -29,5 +29,5 @@ export function parkMs(attempts: number, retryAfterMs: number | null): number | 
   return wait === undefined ? null : Math.max(wait, retryAfterMs ?? 0);
 }
 
-/** For keys that others claim: soon enough to be prompt, seldom enough not to poll. */
+/** Wait before a key that another worker has claimed is tried again. */
 export const BUSY_RETRY_MS = 400;

@@ -34,7 +34,7 @@ function operations.remove_value()
   return redis.call('HDEL', values, name) == 1
 end
 
--- Arguments: scope, name, text, age in milliseconds beyond which another text is dead, or nothing.
+-- Arguments: scope, name, text, and the age in milliseconds at which another text is dead, if any.
 function operations.claim_value()
   local values = root .. 'values:' .. text()
   local name, wanted, deadAfter = text(), text(), some()

@@ -12,16 +12,16 @@ import { isScheduleName, type Schedule } from './schedule-files.js';
 
 /** Settings of a schedule; its runner decides on the others, such as service and secrets. */
 const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output', 'Money', 'Limits'];
-const BESIDES: readonly SettingName[] = ['allowNsfw', 'timeoutMs', 'worker'];
+const OTHER_SETTINGS: readonly SettingName[] = ['allowNsfw', 'timeoutMs', 'worker'];
 /** Flags whose file names may contain the moment of the run. */
 export const STAMPED: readonly string[] = ['output', 'errors', 'report', 'changes', 'differences'];
 
 const LINES = SETTING_ENTRIES.flatMap(([name, line]) =>
   line.key === null ? [] : [{ ...line, name, key: line.key }],
 );
-const OF_A_RUN = new Set(
+const RUN_KEYS = new Set(
   LINES.filter(
-    ({ name, group }) => name !== 'sample' && (GROUPS.includes(group) || BESIDES.includes(name)),
+    ({ name, group }) => name !== 'sample' && (GROUPS.includes(group) || OTHER_SETTINGS.includes(name)),
   ).map(({ key }) => key),
 );
 const PATHS = new Set(LINES.filter(({ kind }) => kind.isPath).map(({ key }) => key));
@@ -91,7 +91,7 @@ function findProblems(input: string, flags: Record<string, unknown>): Problem[] 
     add('a scheduled run has nobody to ask after a trial', '--try', 'omit it; try the command by hand');
   if (flags.changes !== undefined && /\{(?:date|time)\}/.test(String(flags.output ?? ''))) {
     const todo = 'give a fixed -o; {date} may stand in --changes';
-    add('changes are those since the output of the same name', `--changes with -o ${flags.output}`, todo);
+    add('changes need an output whose name stays the same', `--changes with -o ${flags.output}`, todo);
   }
   problems.push(...findForeignFlags(flags, ''));
   for (const { key, flag } of LINES) {
@@ -103,9 +103,9 @@ function findProblems(input: string, flags: Record<string, unknown>): Problem[] 
   return problems;
 }
 
-/** Shows no values, since they may be secrets. */
+/** Names foreign flags without their values, which may be secrets. */
 function findForeignFlags(flags: Record<string, unknown>, place: string): Problem[] {
-  const foreign = Object.keys(flags).filter((key) => flags[key] !== undefined && !OF_A_RUN.has(key));
+  const foreign = Object.keys(flags).filter((key) => flags[key] !== undefined && !RUN_KEYS.has(key));
   return foreign.map((key) => {
     const flag = LINES.find((line) => line.key === key)?.flag ?? key;
     const todo =
@@ -141,7 +141,7 @@ export function nextTickAt(cron: string, tz: string, after: number): number {
 export function isTimeZone(tz: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: tz });
-    // Offsets such as +02:00 are zones for Intl and none for the library.
+    // `Intl` accepts offsets such as +02:00; the cron library does not.
     return /^[A-Za-z]/.test(tz);
   } catch {
     return false;

@@ -1,4 +1,4 @@
-/** Brings outcomes into a run's answers, each rendered once, with one batch in memory. */
+/** Collects the outcomes of a run: renders each answer once, with one batch in memory. */
 import { qualityScoreOf } from '../../brand-api/brand.js';
 import { parseIdentifierText } from '../../core/identifier.js';
 import type { AnswerSource, Freshness, StoredOutcome } from '../../core/outcome.js';
@@ -128,7 +128,7 @@ export class OutcomeCollector {
     for (const each of batch) this.#expected.set(this.options.keyOf(each.text), each);
   }
 
-  /** Takes up to 2,000 answers of workers elsewhere. `answered`: by the tally, with stored ones. */
+  /** Takes up to 2,000 answers of other workers. `answered`: by the tally, stored included. */
   async takeStoredSoFar(answered: number): Promise<void> {
     const { matched, notFound } = this.summary.facts.identifiers;
     const isNew = answered > this.#answered;

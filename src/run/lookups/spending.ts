@@ -20,7 +20,7 @@ export interface SpendingQuestion extends SpendingEstimate {
   readonly trial: TrialResult | null;
 }
 
-/** Returns the question before `requests` lookups. `state`: with the run's spending so far. */
+/** Returns the facts to decide on `requests` lookups. `state` includes the run's spending. */
 export function spendingQuestion(
   requests: number,
   state: LedgerState,
@@ -108,7 +108,7 @@ export function chunksAhead(state: LedgerState): number {
   return Math.max(1, Math.floor((requestsLeft(state) ?? 0) / CHUNK_SIZE));
 }
 
-/** Returns the account under the run's own limits, and under a lower cap of other live runs. */
+/** Returns the account with the run's own limits, and a lower `--quota` of another live run. */
 export async function accountOfRun(
   engine: Pick<Engine, 'ledger'>,
   runId: string,
@@ -119,7 +119,7 @@ export async function accountOfRun(
   return { ...state, overage, quotaCap: Number.isFinite(lowest) ? lowest : null };
 }
 
-/** Says if another live run set lower limits, which all runs of an account share; else null. */
+/** Returns a notice if another live run has lower limits, which all runs share; else null. */
 export function foreignTerms(
   held: Pick<LedgerState, 'overage' | 'quotaCap'>,
   own: Pick<LedgerState, 'overage' | 'quotaCap'>,

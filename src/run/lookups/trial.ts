@@ -9,7 +9,7 @@ import { mainColor, textOf } from '../output/brand-fields.js';
 import type { Scan } from '../scan/scan.js';
 import { unansweredIn } from './collect-outcomes.js';
 
-/** `isRequested`: by `--try`; false if it shows the quota. `brands`: of the first matches. */
+/** `isRequested`: by `--try`; false if made to learn the quota. `brands`: of the first matches. */
 export type TrialResult = Readonly<Awaited<ReturnType<typeof trialResult>>>;
 
 const BRANDS_SHOWN = 5;

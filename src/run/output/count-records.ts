@@ -116,7 +116,7 @@ export function createCounter({
       }
       position += bytes.length;
     },
-    /** Ends the count and returns it, with a last record without a line end. */
+    /** Counts a last record without a line end, and returns the count. */
     end(): number {
       endRecord();
       return hasHeader ? Math.max(0, records - 1) : records;

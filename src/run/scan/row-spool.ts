@@ -11,7 +11,7 @@ import type { SpoolFile } from './spool-file.js';
 export const ROW_KINDS = ['asked', 'invalid', 'skipped', 'unreadable'] as const;
 export type RowKind = (typeof ROW_KINDS)[number];
 
-/** A row on disk: `length` bytes at `at`. `number`: its position among the records, from 1. */
+/** A row: `length` bytes of `buffer` at `at`. `number`: its position in the input, from 1. */
 export interface RowRecord {
   readonly number: number;
   readonly buffer: Buffer;
@@ -180,7 +180,7 @@ export function readRow(record: RowRecord) {
   };
 }
 
-/** Returns the reason for the row's own cell; an unreadable row has no other cell for its line. */
+/** Returns the reason for the error cell; the only place for the line of an unreadable row. */
 export function reasonInCell({ kind, line, reason }: Omit<ReturnType<typeof readRow>, 'raw'>): string {
   const words = sayRowReason(readRowReason(reason));
   return kind === 'unreadable' ? `line ${line}: ${words}` : words;

@@ -41,7 +41,7 @@ it.each([
   [['run', 'a.csv', '--sample'], /not a flag of a scheduled run: --sample/],
   [['run', 'a.csv', '-o', '{datum}.csv'], /no such placeholder: \{datum\} in --output/],
   [['run', 'a.csv', '--fill', 'a=id', '--differences', '{datum}.csv'], /\{datum\} in --differences/],
-  [['run', 'a.csv', '--changes', 'c.csv', '-o', '{date}.csv'], /since the output of the same name/],
+  [['run', 'a.csv', '--changes', 'c.csv', '-o', '{date}.csv'], /whose name stays the same/],
   [['run', 'a.csv', '--waterfall', '--column', 'one'], /contradict/],
 ])('%j is refused', (argv, reason) => {
   expect(() => read(...argv)).toThrow(reason);
