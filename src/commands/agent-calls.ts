@@ -76,9 +76,9 @@ const call = <Input extends z.ZodRawShape, Output extends z.ZodRawShape>(
   description: string,
   input: Input,
   output: Output,
-) => ({ description, input: z.object(input), output: z.object({ ...output, today }) });
+) => ({ description, input: z.strictObject(input), output: z.object({ ...output, today }) });
 
-/** Each call by name, with its input and output. */
+/** Each call by name, with its input and output. Unknown inputs are refused. */
 export const CALLS = {
   lookup_brand: call(
     'Look up the brand of one identifier, for at most one paid request.',
@@ -202,8 +202,13 @@ export function createAgentCalls(
       return true;
     };
     const ended = runFile(input, { ...options, onProgress }, { job: { id, job: id, owner }, confirm }).then(
-      ({ isComplete, reason, rows, requests: { billed }, output, errors }) =>
-        update({ state: isComplete ? 'finished' : 'stopped', reason, rows, billed, output, errors }),
+      async ({ isComplete, stopped, reason: why, rows, requests: { billed }, output, errors }) => {
+        const { left } =
+          stopped === 'limit' ? await readToday().catch(() => ({ left: null })) : { left: null };
+        const used = `today's limit of ${countOf(perDay, 'request')} (UTC) is used up; continue tomorrow`;
+        const reason = left === 0 ? used : why;
+        update({ state: isComplete ? 'finished' : 'stopped', reason, rows, billed, output, errors });
+      },
       (error) => update({ state: 'failed', reason: errorForAgent(error, log) }),
     );
     await withinDeadline(ended, FILE_MS);

@@ -108,6 +108,8 @@ onEngines([redis], () => {
     expect((await agent.call('lookup_brand', misspelt)).error).toContain(
       'did you mean company.location.city',
     );
+    const unknown = { path: 'list.csv', fill: ['name=name'] };
+    expect((await agent.call('enrich_file', unknown)).error).toContain('"fill"');
     expect(scene.service.meter.requests).toHaveLength(0);
 
     const done = await agent.call('enrich_file', { path: 'list.csv', limit: 40 });
@@ -119,6 +121,10 @@ onEngines([redis], () => {
     await scene.write('more.csv', domainList(50, 'more'));
     const stopped = await agent.call('enrich_file', { path: 'more.csv' });
     expect(stopped).toMatchObject({ state: 'stopped', rows: { deferred: 20 }, today: { left: 0 } });
+    expect(stopped).toHaveProperty(
+      'reason',
+      "today's limit of 70 requests (UTC) is used up; continue tomorrow",
+    );
     const raised = await startAgent(scene, '--max-requests', '90');
     const whole = await raised.call('enrich_file', { path: 'more.csv' });
     expect(whole).toMatchObject({ state: 'finished', billed: 20 });
