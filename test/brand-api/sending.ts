@@ -1,7 +1,6 @@
 /** A sender and a server of the test, both closed at its end. */
 import { onTestFinished } from 'vitest';
-import type { SendResult } from '../../src/brand-api/send.js';
-import { createHttpSend, type HttpSendOptions } from '../../src/brand-api/send.js';
+import { createHttpSend, type HttpSendOptions, type SendResult } from '../../src/brand-api/send.js';
 import { createRawServer, type Respond } from './raw-server.js';
 
 /** No answer or error may contain it. */

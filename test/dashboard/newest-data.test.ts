@@ -1,8 +1,7 @@
 /** One cached look at the engine for all viewers. */
 import { expect, it } from 'vitest';
 import { errorText } from '../../src/core/errors.js';
-import type { DashboardData } from '../../src/dashboard/gather-dashboard.js';
-import { createNewestData } from '../../src/dashboard/gather-dashboard.js';
+import { createNewestData, type DashboardData } from '../../src/dashboard/gather-dashboard.js';
 import { deferred } from '../support/deferred.js';
 import { dashboardData, NOW } from './views.js';
 

@@ -6,8 +6,11 @@ import type { Action } from '../../src/dashboard/actions.js';
 import { addFileRoutes, type FileRoutes } from '../../src/dashboard/file-routes.js';
 import type { DashboardView } from '../../src/dashboard/gather-dashboard.js';
 import type { FileLook, RunView } from '../../src/dashboard/look-at-run.js';
-import type { DashboardContext } from '../../src/dashboard/open-dashboard.js';
-import { type DashboardServerOptions, serveDashboard } from '../../src/dashboard/open-dashboard.js';
+import {
+  type DashboardContext,
+  type DashboardServerOptions,
+  serveDashboard,
+} from '../../src/dashboard/open-dashboard.js';
 import { createResultRows } from '../../src/dashboard/result-rows.js';
 import { addUploads, type UploadParts } from '../../src/dashboard/upload-routes.js';
 import { createFileFinder } from '../../src/jobs/find-files.js';

@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { SettledAs } from '../../src/ledger/ledger.js';
-import type { Asker, Stage } from './governing.js';
-import { CONFIRMED, createStage, granted, headers, outcomes, THROTTLED, UNCONFIRMED } from './governing.js';
+import {
+  type Asker,
+  CONFIRMED,
+  createStage,
+  granted,
+  headers,
+  outcomes,
+  type Stage,
+  THROTTLED,
+  UNCONFIRMED,
+} from './governing.js';
 
 describe('the limit', () => {
   test('is exhausted only when the last request of it was spent', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Stage } from './governing.js';
-import { CONFIRMED, createPacedStage, outcomes, THROTTLED, UNCONFIRMED } from './governing.js';
+import { CONFIRMED, createPacedStage, outcomes, type Stage, THROTTLED, UNCONFIRMED } from './governing.js';
 
 const rateOf = (stage: Stage) => stage.account().rate;
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { sayPhrase } from '../../src/core/phrase.js';
 import type { LedgerState, RunSpending } from '../../src/ledger/ledger.js';
-import type { ReachedLimit } from '../../src/ledger/policy.js';
 import {
   doubtOf,
   isQuotaRefusal,
   judgeDenial,
   limitOf,
   ownDomainWarning,
+  type ReachedLimit,
   roomOf,
   seesRaisedQuota,
 } from '../../src/ledger/policy.js';

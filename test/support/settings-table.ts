@@ -1,6 +1,11 @@
 /** The list of settings in the manual; a test keeps it up to date. */
-import type { CommandName, Setting } from '../../src/settings/setting.js';
-import { COMMANDS_WITH_SETTINGS, flagUsage, SETTING_GROUPS } from '../../src/settings/setting.js';
+import {
+  COMMANDS_WITH_SETTINGS,
+  type CommandName,
+  flagUsage,
+  SETTING_GROUPS,
+  type Setting,
+} from '../../src/settings/setting.js';
 import { SETTING_ENTRIES } from '../../src/settings/settings.js';
 
 /** Defaults that say nothing. */

@@ -1,7 +1,6 @@
 /** Contract of claims on outcome keys; part of the suite in `outcomes-contract.ts`. */
 import { expect, test } from 'vitest';
-import type { OutcomesBench } from './outcomes-bench.js';
-import { DAY_MS } from './outcomes-bench.js';
+import { DAY_MS, type OutcomesBench } from './outcomes-bench.js';
 import { runSettings } from './run-settings.js';
 
 export function testClaims(bench: OutcomesBench): void {

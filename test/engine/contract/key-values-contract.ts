@@ -1,8 +1,7 @@
 /** Contract of the key-value store and the scheduled jobs, run against each engine. */
 import { describe, expect, test } from 'vitest';
 import { engineId, readEngineId } from '../../../src/engine/engine-stores.js';
-import type { ScheduledJobData } from '../../../src/engine/stores/scheduled-jobs.js';
-import { dueAtOf } from '../../../src/engine/stores/scheduled-jobs.js';
+import { dueAtOf, type ScheduledJobData } from '../../../src/engine/stores/scheduled-jobs.js';
 import { engineOfSuite, type OpenEngineUnderTest } from './engine-under-test.js';
 
 const EVERY_SECOND = '* * * * * *';

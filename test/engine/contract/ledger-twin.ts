@@ -6,8 +6,7 @@ import type { ExchangeRequest, LedgerState, PermitRequest } from '../../../src/l
 import * as model from '../../model/ledger-model.js';
 import { HALTS } from '../../support/halts.js';
 import type { TurnedClock } from './engine-under-test.js';
-import type { ExchangeOperation, Operation } from './ledger-operations.js';
-import { ACCOUNTS, KEYS, WORKERS } from './ledger-operations.js';
+import { ACCOUNTS, type ExchangeOperation, KEYS, type Operation, WORKERS } from './ledger-operations.js';
 import { runSettings } from './run-settings.js';
 
 /** What store and model answered; equal except for rounding. */

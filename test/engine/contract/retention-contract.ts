@@ -1,8 +1,7 @@
 /** How an engine purges expired answers; Redis expires each by itself. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHandClock } from '../../model/hand-clock.js';
-import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
-import { createTurnedClock } from './engine-under-test.js';
+import { createTurnedClock, type EngineUnderTest, type OpenEngineUnderTest } from './engine-under-test.js';
 import { createOutcomesBench, DAY_MS } from './outcomes-bench.js';
 import { runSettings } from './run-settings.js';
 

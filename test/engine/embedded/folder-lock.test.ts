@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { lockFolder, removeStaleSockets } from '../../../src/engine/embedded/folder-lock.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import type { Child } from './child.js';
-import { startChild } from './child.js';
+import { type Child, startChild } from './child.js';
 
 /** For a lock that is held permanently. */
 const PATIENCE_MS = 200;

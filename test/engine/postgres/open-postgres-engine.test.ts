@@ -28,8 +28,7 @@ import {
 import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
 import { createHandClock } from '../../model/hand-clock.js';
 import { listenForTest } from '../../support/listen-anew.js';
-import type { PostgresServer } from '../../support/postgres-server.js';
-import { createDatabase, startPostgres } from '../../support/postgres-server.js';
+import { createDatabase, type PostgresServer, startPostgres } from '../../support/postgres-server.js';
 import { startTcpProxy } from '../../support/tcp-proxy.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { exchangeRequest, runSettings } from '../contract/run-settings.js';

@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
-import type { RedisServer } from '../../support/redis-server.js';
-import { hasRedisServer, startRedis } from '../../support/redis-server.js';
+import { hasRedisServer, type RedisServer, startRedis } from '../../support/redis-server.js';
 import type { OpenEngineUnderTest } from '../contract/engine-under-test.js';
 import { describeKeyValues } from '../contract/key-values-contract.js';
 import { describeLedger } from '../contract/ledger-contract.js';

@@ -5,8 +5,7 @@ import { silentLog } from '../../../src/core/log.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
 import { NO_TALLY } from '../../../src/engine/stores/run-store.js';
-import type { RedisServer } from '../../support/redis-server.js';
-import { hasRedisServer, startRedis } from '../../support/redis-server.js';
+import { hasRedisServer, type RedisServer, startRedis } from '../../support/redis-server.js';
 import { beginRun } from './fixture.js';
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { shownAddress } from '../../../src/engine/redis/connect.js';
-import type { ServerFacts } from '../../../src/engine/redis/server-facts.js';
-import { freeShare, judgeServer, parseInfo } from '../../../src/engine/redis/server-facts.js';
+import {
+  freeShare,
+  judgeServer,
+  parseInfo,
+  type ServerFacts,
+} from '../../../src/engine/redis/server-facts.js';
 import { hasRedisServer } from '../../support/redis-server.js';
 import { clientAt, openAt, startServer } from './fixture.js';
 
