@@ -7,7 +7,7 @@ import { chromiumOfFile, hasChromium, NEEDS_CHROMIUM } from '../support/chromium
 import { quickEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';
 import { LONG } from './commands.js';
-import { dashboardUrl, PASSWORD, startUpHere } from './start-up.js';
+import { dashboardUrl, signInOn, startUpHere } from './start-up.js';
 
 const SOON = { timeout: 30_000 };
 const FOCUSED = `(({ tagName, id, textContent }) => [tagName, id, textContent.trim()].join(' ').trim())(
@@ -34,10 +34,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, LONG, () => {
     const { page, complaints } = await openPage({ viewport: PHONE });
     const file = await scene.write('list.csv', domainList(60));
     page.on('filechooser', (chooser) => void chooser.setFiles(file));
-    await page.goto(url);
-    await page.getByLabel('Your name').fill('Ada');
-    await page.getByLabel('Password of the dashboard').fill(PASSWORD);
-    await page.keyboard.press('Enter');
+    await signInOn(page, url);
     await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
     await press(page, 'INPUT upload-file');
     await page.getByRole('heading', { name: 'What it costs' }).waitFor();

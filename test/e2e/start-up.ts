@@ -1,4 +1,5 @@
 /** An `up` with its settings in the config file of its scene, and a program at its dashboard. */
+import type { Page } from 'playwright-core';
 import type { CliProcess } from '../support/cli.js';
 import type { Scene } from '../support/scene.js';
 
@@ -39,4 +40,12 @@ export function askAs(user: string, up: CliProcess) {
       redirect: form ? 'manual' : 'follow',
       ...(form && { method: 'POST', body: new URLSearchParams(form) }),
     });
+}
+
+/** Signs in as Ada at the page of this address, by the keys. */
+export async function signInOn(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await page.getByLabel('Your name').fill('Ada');
+  await page.getByLabel('Password of the dashboard').fill(PASSWORD);
+  await page.keyboard.press('Enter');
 }

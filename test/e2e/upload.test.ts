@@ -14,7 +14,7 @@ import { domainList } from '../support/scene.js';
 import { workbookOf } from '../support/workbooks.js';
 import { expectPaidOnce } from './commands.js';
 import { plain, signIn } from './person.js';
-import { dashboardUrl, PASSWORD, startUpHere } from './start-up.js';
+import { dashboardUrl, signInOn, startUpHere } from './start-up.js';
 
 async function startWithUploads(config: object = {}, changes: Parameters<typeof createInboxScene>[1] = {}) {
   const scene = await createInboxScene(await quickEngine(), changes);
@@ -191,10 +191,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     const chosen = new Promise<void>((resolve, reject) => {
       page.on('filechooser', (chooser) => chooser.setFiles(file).then(resolve, reject));
     });
-    await page.goto(url);
-    await page.getByLabel('Your name').fill('Ada');
-    await page.getByLabel('Password of the dashboard').fill(PASSWORD);
-    await page.keyboard.press('Enter');
+    await signInOn(page, url);
     await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
     await tabTo(page, 'upload-file');
     await page.keyboard.press('Enter');
@@ -234,10 +231,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     const { scene, url } = await startWithUploads();
     const file = await scene.write('own.csv', 'website,Land,Firma\nbrand-00001.com,,\nbrand-00002.com,XX,\n');
     const { page, complaints } = await openPage({ viewport: PHONE });
-    await page.goto(url);
-    await page.getByLabel('Your name').fill('Ada');
-    await page.getByLabel('Password of the dashboard').fill(PASSWORD);
-    await page.keyboard.press('Enter');
+    await signInOn(page, url);
     await page.getByLabel('or choose files').setInputFiles(file);
     await page.getByRole('heading', { name: 'What it costs' }).waitFor();
     const land = page.getByLabel('Land', { exact: true });

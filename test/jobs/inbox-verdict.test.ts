@@ -18,7 +18,13 @@ const facts = { hasOutage: false, identifiers };
 const ADA = { by: 'ada@office', at: Date.UTC(2026, 0, 14, 9, 30) };
 const run = { id: 'r-1', cancelled: ADA, paused: ADA };
 const parkState = (why: ParkState['why']): ParkState => ({ why, capMark: 'its caps' });
-const parked = (why: ParkState['why'], more = {}) => ({ type: 'parked', state: parkState(why), ...more });
+const parked = (why: ParkState['why']) => ({ type: 'parked', state: parkState(why) });
+/** Parked without a cap; the reason has this headline, and details like these. */
+const parkedBy = (why: ParkState['why'], headline: string, details: RegExp) => ({
+  type: 'parked',
+  state: { why, capMark: null },
+  reason: { headline, details: expect.stringMatching(details) },
+});
 
 it('what is ordered for a file ends it before it is processed: a cancel before a pause', () => {
   expect(verdictOfOrders({ cancelled: null, paused: null }, 'a.csv')).toBeNull();
@@ -32,7 +38,8 @@ it('what is ordered for a file ends it before it is processed: a cancel before a
 describe('the headline of a file that is no table', () => {
   const folder = folderOfFile();
   const OLE = Buffer.from('d0cf11e0a1b11ae1', 'hex');
-  const PASSWORD = Buffer.concat([OLE, Buffer.from('EncryptedPackage', 'utf16le')]);
+  const LOCKED = Buffer.concat([OLE, Buffer.from('EncryptedPackage', 'utf16le')]);
+  const TWO = zipOf({ 'a.csv': 'x\n', 'b.csv': 'y\n' });
 
   it.each<[string, string, Buffer | Promise<Buffer>]>([
     ['This is a document, not a table: list.csv is a PDF document.', 'list.csv', Buffer.from('%PDF-1.7\na')],
@@ -41,13 +48,9 @@ describe('the headline of a file that is no table', () => {
     [
       'This workbook is locked with a password: a.xlsx is an Excel workbook with a password.',
       'a.xlsx',
-      PASSWORD,
+      LOCKED,
     ],
-    [
-      'This archive has several tables: a.zip is a ZIP archive with 2 tables (a.csv, b.csv).',
-      'a.zip',
-      zipOf({ 'a.csv': 'x\n', 'b.csv': 'y\n' }),
-    ],
+    ['This archive has several tables: a.zip is a ZIP archive with 2 tables (a.csv, b.csv).', 'a.zip', TWO],
   ])('%s', async (headline, name, content) => {
     const error = await readContent(folder, await content, { name }).catch((each: unknown) => each);
     const end = verdictOfError(error, { folder: folder.path, file: name, record: { run: null } }, 0);
@@ -102,42 +105,27 @@ describe('a finished run', () => {
       'paused',
       { type: 'paused' },
       false,
-      {
-        type: 'parked',
-        state: { why: 'paused', capMark: null },
-        reason: {
-          headline: 'Paused by ada@office since 14 Jan 2026, 09:30 UTC.',
-          details: expect.stringMatching(/brand-enrich resume r-1$/m),
-        },
-      },
+      parkedBy('paused', 'Paused by ada@office since 14 Jan 2026, 09:30 UTC.', /brand-enrich resume r-1$/m),
     ],
     [
       'ended after its trial, until a person says so',
       { type: 'declined' },
       false,
-      {
-        type: 'parked',
-        state: { why: 'tried', capMark: null },
-        reason: {
-          headline: 'Tried first: 3 matched, 1 not found, 0 failed; 8 companies wait for your approval.',
-          details: expect.stringContaining('"Look up the rest"'),
-        },
-      },
+      parkedBy(
+        'tried',
+        'Tried first: 3 matched, 1 not found, 0 failed; 8 companies wait for your approval.',
+        /"Look up the rest"/,
+      ),
     ],
     [
       'held, until a person says so',
       halted('unmatched'),
       false,
-      {
-        type: 'parked',
-        state: { why: 'unmatched', capMark: null },
-        reason: {
-          headline: '0 of 50 found: is `website` the right column?',
-          details: expect.stringMatching(
-            /^8 companies wait for your decision\. .*"Look up the rest"[\s\S]*\{"column":/,
-          ),
-        },
-      },
+      parkedBy(
+        'unmatched',
+        '0 of 50 found: is `website` the right column?',
+        /^8 companies wait for your decision\. .*"Look up the rest"[\s\S]*\{"column":/,
+      ),
     ],
     ['with too many failures', { type: 'too_many_failures' }, false, { type: 'failed' }],
   ] as const)('%s', (_, end, isComplete, expected) => {
@@ -149,18 +137,11 @@ describe('a finished run', () => {
     expect(end).toMatchObject({ reason: { details: expect.stringMatching(/\{"minMatch":0\}/) } });
   });
 
+  const RAISE = /raise the limit on the page of this file on the dashboard; .*maxRequests and maxCost/s;
   it.each([
     [HALTS.limit.reached, /^The quota is used up\.$/, /not finished yet\. You do not need to do anything/],
-    [
-      { name: 'maxRequests', maxRequests: 2 },
-      /^The cap of 2 paid lookups is reached\.$/,
-      /raise the limit on the page of this file on the dashboard; .*maxRequests and maxCost/s,
-    ],
-    [
-      { name: 'maxCost' },
-      /^The cap on money is reached/,
-      /raise the limit on the page of this file on the dashboard; .*maxRequests and maxCost/s,
-    ],
+    [{ name: 'maxRequests', maxRequests: 2 }, /^The cap of 2 paid lookups is reached\.$/, RAISE],
+    [{ name: 'maxCost' }, /^The cap on money is reached/, RAISE],
   ] as const)('that stopped at %j says who has to do what', (reached, headline, details) => {
     const end = halted('limit', reached);
     const verdict = verdictOfResult({ run, end, isComplete: false, facts }, parkState);
@@ -177,12 +158,8 @@ describe('a finished run', () => {
   });
 
   it('with lookups that failed during an outage waits for the service', () => {
-    const ended = {
-      run,
-      end: { type: 'finished' },
-      isComplete: true,
-      facts: { ...facts, hasOutage: true },
-    } as const;
+    const end = { type: 'finished' } as const;
+    const ended = { run, end, isComplete: true, facts: { ...facts, hasOutage: true } };
     expect(verdictOfResult(ended, parkState).type).toBe('parked');
   });
 });

@@ -21,6 +21,11 @@ function namesOf({
   return namesOfRun(input, { isGzip, format: inputFormat, rawHeader }, settings).names;
 }
 
+const besides = (stem: string, ending: string) => ({
+  errors: `${stem}.errors${ending}`,
+  report: `${stem}.report.json`,
+});
+
 it('the advice on a file that cannot be written names settings as its reader does', () => {
   const error = writeFailure('out.csv', Object.assign(new Error('read-only'), { code: 'EROFS' }));
   expect([error.todo, error.inWords('keys').todo]).toEqual([
@@ -79,8 +84,7 @@ describe('the names of a run', () => {
     [{ input: '-' }, 'stdin', '.csv'],
   ])('follow the input, for %j', (changes, stem, ending) => {
     const output = { complete: `${stem}.enriched${ending}`, partial: `${stem}.enriched.partial${ending}` };
-    const beside = { errors: `${stem}.errors${ending}`, report: `${stem}.report.json` };
-    expect(namesOf(changes)).toMatchObject({ ...output, ...beside });
+    expect(namesOf(changes)).toMatchObject({ ...output, ...besides(stem, ending) });
   });
 
   it.each<[Naming & { output: string }, stem: string, ending: string]>([
@@ -90,8 +94,7 @@ describe('the names of a run', () => {
     [{ output: 'out' }, 'out', ''],
   ])('follow the requested output: %j', (changes, stem, ending) => {
     const output = { complete: changes.output, partial: `${stem}.partial${ending}` };
-    const beside = { errors: `${stem}.errors${ending}`, report: `${stem}.report.json` };
-    expect(namesOf(changes)).toMatchObject({ ...output, ...beside });
+    expect(namesOf(changes)).toMatchObject({ ...output, ...besides(stem, ending) });
   });
 
   it.each<[Naming & { output: string }, stem: string]>([
@@ -100,8 +103,7 @@ describe('the names of a run', () => {
     [{ output: '/dev/fd/63' }, 'customers'],
   ])('follow the input beside an output that is a stream: %j', (changes, stem) => {
     const output = { complete: changes.output, partial: changes.output };
-    const beside = { errors: `${stem}.errors.csv`, report: `${stem}.report.json` };
-    expect(namesOf(changes)).toMatchObject({ ...output, ...beside });
+    expect(namesOf(changes)).toMatchObject({ ...output, ...besides(stem, '.csv') });
   });
 
   it('can be set one by one', () => {
