@@ -26,6 +26,12 @@ describe('an unreadable input stops with a reason', () => {
     ['gzip in gzip', gzipSync(gzipSync('a,b')), 'input-binary', 'gzip data inside gzip'],
     ['zeros', Buffer.alloc(5000), 'input-binary', 'control characters'],
     ['a cut gzip', gzipSync('a,b\n'.repeat(9999)).subarray(0, 60), 'input-missing', 'damaged or cut off'],
+    [
+      'a cut workbook',
+      Buffer.from('PK\u0003\u0004abc'),
+      'input-binary',
+      '(either not a zip file, or file is truncated.)',
+    ],
     ['several tables', Buffer.from(STATEMENT), 'input-preamble', "one of them: grep '^Open Positions,' "],
     ['nothing', Buffer.alloc(0), 'input-empty', 'has no records'],
     ['only a byte order mark', Buffer.from('\ufeff'), 'input-empty', 'has no records'],

@@ -60,7 +60,7 @@ const [LEAST_SAID, MOST_SAID] = [0.5, 2];
 export function evidenceInWords(of: Candidate, isFor = false): string {
   const { evidence, family, column, kind } = of;
   const filled = column.filled.length;
-  if (filled === 0) return 'all of its sampled cells are blank, or NA and the like';
+  if (filled === 0) return isFor ? 'its name says so' : 'all of its sampled cells are blank or like NA';
   const isSymbol = family === 'ticker' || family === 'crypto';
   const like = isSymbol ? 'written like ' : '';
   const words = family === 'mail' ? 'e-mail addresses' : like + KIND_WORDS[kind];

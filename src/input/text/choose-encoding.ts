@@ -122,8 +122,9 @@ function sniffCodePage(name: string, stretch: Buffer): string {
   const rivals = matches.filter(
     (it) => it.confidence > share && iconv().decode(stretch, it.name) !== western,
   );
-  // Many whole UTF-8 characters mean two encodings in one file, or an Asian one.
-  const isMixed = valid * 10 >= broken;
+  // Many whole UTF-8 characters mean two encodings, or an Asian one; `ß“` looks like one.
+  const quoted = western.match(/[Æ-ß][’“”»…–—]/g)?.length ?? 0;
+  const isMixed = (valid - quoted) * 10 >= broken;
   if (rivals.length === 0 && !isMixed && !western.includes('\ufffd')) return 'windows-1252';
   const [likeliest, next] = matches;
   const isOther = isOtherScript(stretch);
@@ -140,10 +141,9 @@ function sniffCodePage(name: string, stretch: Buffer): string {
   if (isReadable && (isOther || !isMixed) && likeliest === rivals[0]) return likeliest.name.toLowerCase();
   const likely = rivals.slice(0, 3).map((match) => match.name.toLowerCase());
   const hint = likely.length === 0 ? '' : `, likely ${likely.join(' or ')}`;
-  const what = 'the encoding of the input is unclear';
   const subject = `${name} (neither UTF-8 nor clearly Windows-1252${hint})`;
   const todo = phrase`set it, for example ${{ set: { encoding: likely[0] ?? 'windows-1252' } }}`;
-  throw new RunError({ code: 'input-encoding', what, subject, todo });
+  throw new RunError({ code: 'input-encoding', what: 'the encoding of the input is unclear', subject, todo });
 }
 
 /** True if most bytes beyond ASCII stand in runs of three or more, unlike accents. */

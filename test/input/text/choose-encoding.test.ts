@@ -19,6 +19,7 @@ describe('the encoding of bytes', () => {
     ['Chinese in UTF-16LE', 'utf-16le', Buffer.from('公司,城市\n阿里巴巴集团,杭州\n'.repeat(30), 'utf16le')],
     ['German', 'windows-1252', iconv.encode(`${FILL}Müller;Köln\n`, 'windows-1252')],
     ['French with a curly apostrophe', 'windows-1252', iconv.encode('nom\nL’Oréal\n', 'windows-1252')],
+    ['German in quotes', 'windows-1252', iconv.encode('Firma\n„Groß“\n„Süß“ Köln\nMüller\n', 'windows-1252')],
     ['one accent in a long file', 'windows-1252', iconv.encode(`${FILL.repeat(300)}Nestlé;x\n`, 'latin1')],
     ['a short table with one NUL', 'utf-8', Buffer.from('name,website\nA,a.com\nB\0,b.com\nC,c.co\n')],
     ['very little UTF-16LE', 'utf-16le', Buffer.from('a\nb.c\n', 'utf16le')],
