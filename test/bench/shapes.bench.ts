@@ -4,11 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { stop } from '../e2e/commands.js';
 import { createInboxScene } from '../jobs/inbox-scene.ts';
 import { generatedDomain } from '../local-service/generate-keys.js';
+import { CLI } from '../support/cli.ts';
 import { redisEngine } from '../support/engines.ts';
 import { take } from './measure.ts';
 import { sayFigure } from './results.ts';
 import { SHAPES } from './shapes.ts';
-import { CLI, ENV, useStage } from './stage.ts';
+import { ENV, useStage } from './stage.ts';
 
 /** Twice the file, and a generous part for noise; with the square it would be 4. */
 const MOST_RATIO = 2.6;

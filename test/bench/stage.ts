@@ -3,16 +3,14 @@ import { createWriteStream, existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { writeCatalogue } from '../local-service/generate-catalogue.js';
 import { generatedDomain } from '../local-service/generate-keys.js';
-import { type CliProcess, startCli } from '../support/cli.ts';
+import { CLI, type CliProcess, startCli } from '../support/cli.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { type Took, take } from './measure.ts';
 
-export const CLI = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 export const TOKEN = 'bench-token';
 /** So many, times `BENCH_WORK`: 0.1 for a first look, 10 for the largest sizes. */
 export const scaled = (count: number) => Math.round(count * Number(process.env.BENCH_WORK ?? 1));

@@ -2,14 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { completionText } from '../../src/commands/completion.js';
 import { COMMAND_NAMES } from '../../src/settings/setting.js';
 import { settingsOf } from '../../src/settings/settings.js';
+import { CLI } from '../support/cli.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-
-const CLI = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 
 /** Each reads lines to complete from standard input, and answers each with one line of words. */
 const DRIVERS: Readonly<Record<string, string>> = {

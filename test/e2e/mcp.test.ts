@@ -3,12 +3,11 @@ import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished, test } from 'vitest';
+import { CLI } from '../support/cli.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';
 import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
 import { ends, expectPaidOnce, LONG, onEngines } from './commands.js';
-
-const CLI = process.env.TEST_CLI ?? new URL('../../dist/src/cli.js', import.meta.url).pathname;
 
 /** What the tests read of answers; the protocol checks them by the schemas of the tools. */
 interface Answer {

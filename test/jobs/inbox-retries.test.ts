@@ -35,41 +35,34 @@ function view(state: Partial<LedgerState>, more: Partial<AccountView> = {}): Acc
   };
 }
 
-function choose(jobs: readonly ParkedJob[], account: AccountView) {
+/** Returns the names of the files that are retried, and `goes ahead` behind a probe. */
+function choose(jobs: readonly ParkedJob[], account: AccountView): string {
   const { jobs: chosen, goesAhead } = chooseRetries(jobs, account);
-  return [chosen.map(({ file }) => file).join(' '), goesAhead];
+  return chosen.map(({ file }) => file).join(' ') + (goesAhead ? ' goes ahead' : '');
 }
 
 describe('files that wait for the account', () => {
   const jobs = [parked('a', byLimit), parked('b', byLimit)];
   const probedAgoMs = (ms: number) => ({ ...FULL, nextProbeAt: NOW - ms + 60_000 });
   it.each([
-    ['all are when there is room', view(ROOM), ['a b', false]],
-    ['all are when the quota is unknown', view({ now: NOW }), ['a b', false]],
-    [
-      'all are when the budget was raised',
-      view(FULL, { settings: runSettings({ overage: 5 }) }),
-      ['a b', false],
-    ],
-    ['one is as a probe when there is no room', view(probedAgoMs(45_000)), ['a', true]],
-    ['none is soon after any probe', view(probedAgoMs(44_000)), ['', false]],
-    [
-      'none is soon after one of the inbox',
-      view(probedAgoMs(60_000), { probedAt: NOW - 44_000 }),
-      ['', false],
-    ],
-    ['none is when a free request tells it', view(probedAgoMs(60_000), { isQuotaKnown: true }), ['', false]],
+    ['all are when there is room', view(ROOM), 'a b'],
+    ['all are when the quota is unknown', view({ now: NOW }), 'a b'],
+    ['all are when the budget was raised', view(FULL, { settings: runSettings({ overage: 5 }) }), 'a b'],
+    ['one is as a probe when there is no room', view(probedAgoMs(45_000)), 'a goes ahead'],
+    ['none is soon after any probe', view(probedAgoMs(44_000)), ''],
+    ['none is soon after one of the inbox', view(probedAgoMs(60_000), { probedAt: NOW - 44_000 }), ''],
+    ['none is when a free request tells it', view(probedAgoMs(60_000), { isQuotaKnown: true }), ''],
     [
       'one is when it may ask for the next month',
       view({ ...probedAgoMs(60_000), asksAt: NOW }, { isQuotaKnown: true }),
-      ['a', true],
+      'a goes ahead',
     ],
     [
       'none is before it may ask for that',
       view({ ...probedAgoMs(60_000), asksAt: NOW + 1 }, { isQuotaKnown: true }),
-      ['', false],
+      '',
     ],
-    ['none is while it refuses', view({ ...ROOM, closedAt: NOW, nextProbeAt: NOW + 60_000 }), ['', false]],
+    ['none is while it refuses', view({ ...ROOM, closedAt: NOW, nextProbeAt: NOW + 60_000 }), ''],
   ] as const)('of them %s retried', (_, account, expected) => {
     expect(choose(jobs, account)).toEqual(expected);
   });
@@ -79,31 +72,24 @@ describe('a file stopped by its own cap', () => {
   const settings = runSettings({ maxRequests: 5 });
   const of9 = runSettings({ maxRequests: 9 });
   const capped = parked('a', parkStateOf('limit', ledgerState(ROOM), settings, NOW));
-  const own = (changes: Parameters<typeof runSettings>[0]) => ({
-    ownSettings: new Map([[capped.folder, runSettings(changes)]]),
+  const own = (maxRequests: number) => ({
+    ownSettings: new Map([[capped.folder, runSettings({ maxRequests })]]),
   });
+  const noQuota = { state: ledgerState({ ...ROOM, quota: null }) };
   it.each([
-    ['stays parked while nothing has changed', own({ maxRequests: 5 }), ['', false]],
-    ['stays, whatever its folder says', { ...own({ maxRequests: 5 }), settings: of9 }, ['', false]],
-    [
-      'stays parked when an emptied engine does not know the quota',
-      { ...own({ maxRequests: 5 }), state: ledgerState({ ...ROOM, quota: null }) },
-      ['', false],
-    ],
-    [
-      'is retried when its cap was raised and the quota is not known',
-      { ...own({ maxRequests: 6 }), state: ledgerState({ ...ROOM, quota: null }) },
-      ['a', false],
-    ],
-    ['is retried when its cap was raised', own({ maxRequests: 6 }), ['a', false]],
-    ['is retried, to say so, when its settings cannot be read', {}, ['a', false]],
-    ['is retried in the next month', { ...own({ maxRequests: 5 }), now: Date.UTC(2026, 1, 1) }, ['a', false]],
+    ['stays parked while nothing has changed', own(5), ''],
+    ['stays, whatever its folder says', { ...own(5), settings: of9 }, ''],
+    ['stays parked when an emptied engine does not know the quota', { ...own(5), ...noQuota }, ''],
+    ['is retried when its cap was raised and the quota is not known', { ...own(6), ...noQuota }, 'a'],
+    ['is retried when its cap was raised', own(6), 'a'],
+    ['is retried, to say so, when its settings cannot be read', {}, 'a'],
+    ['is retried in the next month', { ...own(5), now: Date.UTC(2026, 1, 1) }, 'a'],
   ] as const)('%s', (_, more, expected) => {
     expect(choose([capped], view(ROOM, more))).toEqual(expected);
   });
 
   it('does not start before one that waits for the account', () => {
-    expect(choose([capped, parked('b', byLimit)], view({ ...FULL, nextProbeAt: 0 }))).toEqual(['b', true]);
+    expect(choose([capped, parked('b', byLimit)], view({ ...FULL, nextProbeAt: 0 }))).toEqual('b goes ahead');
   });
 });
 
@@ -112,8 +98,8 @@ it.each(['unreachable', 'throttled'] as const)(
   (why) => {
     const state = parkStateOf(why, null, runSettings(), NOW);
     const account = view({ ...FULL, nextProbeAt: NOW + 60_000 });
-    expect(choose([parked('a', state, NOW - 59_999)], account)).toEqual(['', false]);
-    expect(choose([parked('a', state, NOW - 60_000)], account)).toEqual(['a', false]);
+    expect(choose([parked('a', state, NOW - 59_999)], account)).toEqual('');
+    expect(choose([parked('a', state, NOW - 60_000)], account)).toEqual('a');
   },
 );
 

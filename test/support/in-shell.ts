@@ -2,10 +2,7 @@
 import { spawn } from 'node:child_process';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { listenTo } from './cli.js';
-
-const CLI = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
+import { CLI, listenTo } from './cli.js';
 
 /** Starts a shell with arguments in the folder, as a process group of its own. */
 export async function startInShell(

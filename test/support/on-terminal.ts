@@ -1,10 +1,9 @@
 /** A command on a terminal of its own. Needs `script` (util-linux). */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
+import { CLI } from './cli.js';
 import type { Scene } from './scene.js';
 
-const CLI = process.env.TEST_CLI ?? fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 const PATIENCE = { timeout: 30_000, interval: 50 };
 
 export const hasTerminal = spawnSync('script', ['--version']).status === 0;

@@ -6,12 +6,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parse } from 'csv-parse/sync';
 import type { Browser } from 'playwright-core';
 import { launchChromium } from './chromium.js';
-import { startCli } from './cli.js';
+import { CLI, startCli } from './cli.js';
 import { freePort } from './free-port.js';
 import { recordTerminal } from './terminal-recording.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const CLI = join(ROOT, 'dist/src/cli.js');
 const SAMPLE = join(ROOT, 'fixtures/customers.csv');
 /** Slow enough to be seen. */
 const RATE = '15';
