@@ -62,7 +62,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'brand-api': 805,
   settings: 2_900,
   notify: 385,
-  input: 8_015,
+  input: 8_020,
   'local-service': 1_675,
   ledger: 1_645,
   engine: 8_780,

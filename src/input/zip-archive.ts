@@ -36,7 +36,11 @@ export class ZipArchive {
 
   static async of(name: string, fd: number): Promise<ZipArchive> {
     const entries = new Map<string, Entry>();
-    const zip = await openFd(fd, { lazyEntries: true, autoClose: false });
+    const opening = openFd(fd, { lazyEntries: true, autoClose: false });
+    const zip = await opening.catch((error: NodeJS.ErrnoException) => {
+      // Errors of yauzl have no code, and are about bytes of the format.
+      throw error.code === undefined ? new Error('its ZIP archive is cut off or damaged') : error;
+    });
     for await (const entry of zip.eachEntry()) {
       if (entries.size === MOST_PARTS) throw new Error(`it has more than ${MOST_PARTS} parts`);
       if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry);

@@ -91,7 +91,7 @@ export class SharedGovernor {
   readonly #alarm: Alarm;
   readonly #closing = new AbortController();
   #seen: SeenState | null = null;
-  /** Of the last run that took permits: an exchange without waiters keeps rate and period. */
+  /** Rate and period of the last run that took permits. Exchanges without waiters keep both. */
   #maxRate: number | null = null;
   #period: PeriodSetting = 'none';
   #learnedAt = 0;

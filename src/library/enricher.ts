@@ -334,6 +334,6 @@ export interface Enricher extends AsyncDisposable {
   plan(path: string, options?: PlanOptions): Promise<FilePlan>;
   /** Returns the account's use, quota and limit, without sending anything. */
   account(): Promise<AccountState>;
-  /** Rejects pending calls, awaits requests in flight (at most `timeout`), and ends the engine. */
+  /** Rejects pending calls, awaits requests in flight (at most `timeout`), releases the engine. */
   close(): Promise<void>;
 }

@@ -290,8 +290,8 @@ const TABLE = {
   doctor: {
     summary: 'check address, token, engine, disk, clock, inboxes, webhook and mail; spends nothing',
     notes: [
-      'The only request looks up the domain of --own-domain, which is free; without it, address and token',
-      'are not tried. Missing folders of an inbox are created.',
+      'The only request looks up the domain of --own-domain, which is free; without it, a connection is',
+      'made and nothing sent, and the token is not tried. Missing folders of an inbox are created.',
     ],
     examples: {
       doctor: 'with the settings of brand-enrich.config.json',

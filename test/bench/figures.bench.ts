@@ -7,7 +7,7 @@ import { take, watch } from './measure.ts';
 import { sayFigure } from './results.ts';
 import { redisFacts, runCli, scaled, TOKEN, useStage } from './stage.ts';
 
-const SCRIPT = fileURLToPath(new URL('rival.mjs', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('script.mjs', import.meta.url));
 const stage = useStage();
 
 const perSecond = (count: number, seconds: number) => `${Math.round(count / seconds)}/s`;
@@ -24,7 +24,7 @@ it('lookups: speed and CPU against the script', async () => {
     return { seconds, cpu };
   }
   const script = await steady(async (input) => {
-    const took = await take(SCRIPT, ['undici', input, stage.path('script.csv'), url, TOKEN]);
+    const took = await take(SCRIPT, [input, stage.path('script.csv'), url, TOKEN]);
     return { ...took, seconds: (JSON.parse(took.stdout) as { seconds: number }).seconds };
   });
   sayFigure('script on undici', `${perSecond(most, script.seconds)}, ${script.cpu}`);
@@ -54,7 +54,7 @@ it('latency: 100 ms, 64 at once', async () => {
   const say = (who: string, seconds: number, goal = '') =>
     sayFigure(`100 ms latency, ${who}`, `${(ideal / seconds).toFixed(3)} of the ideal ${ideal} s`, goal);
   // The most that can be had: the service and its timers take their time too.
-  say('script', (await take(SCRIPT, ['undici', input, stage.path('script.csv'), url, TOKEN])).seconds);
+  say('script', (await take(SCRIPT, [input, stage.path('script.csv'), url, TOKEN])).seconds);
   for (const [engine, goal] of [
     ['redis', '0.93'],
     ['embedded', '0.88'],

@@ -30,7 +30,7 @@ describe('an unreadable input stops with a reason', () => {
       'a cut workbook',
       Buffer.from('PK\u0003\u0004abc'),
       'input-binary',
-      '(either not a zip file, or file is truncated.)',
+      '(its ZIP archive is cut off or damaged)',
     ],
     ['several tables', Buffer.from(STATEMENT), 'input-preamble', "one of them: grep '^Open Positions,' "],
     ['nothing', Buffer.alloc(0), 'input-empty', 'has no records'],

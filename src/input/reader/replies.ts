@@ -84,10 +84,10 @@ export function errorOf({ isUsage, reason, ...detail }: SentError): Error {
 function damaged(name: string, cause: unknown): BrandEnrichError {
   if (cause instanceof BrandEnrichError) return cause;
   const isOver = cause instanceof OverBounds;
-  // The message of a RangeError, and the first one of yauzl, is not about the file.
+  // The message of a RangeError is about V8, not about the file.
   const isRange = cause instanceof RangeError;
   const words = isRange ? 'its structure is nested too deeply, or too large' : errorText(cause);
-  const subject = `${name} (${shortText(words.replace(/^End of .*Either/, 'either'), CAUSE_AT_MOST)})`;
+  const subject = `${name} (${shortText(words, CAUSE_AT_MOST)})`;
   const what = isOver ? 'the file is too large to be read' : 'the file is damaged, or has another format';
   const again = 'open it in the program that made it, save it again, or save it as CSV (UTF-8)';
   return new RunError({ code: 'input-binary', what, subject, todo: isOver ? cause.todo : again, cause });
