@@ -94,7 +94,7 @@ const PATHS: readonly string[] = [...pathsIn(BRAND), ...LINKS];
 
 const OF_BRAND = COLUMN_NAMES.slice(COLUMN_NAMES.indexOf('name'), COLUMN_NAMES.indexOf('source'));
 const NAMES = OF_BRAND.map((column) => column.replaceAll('_', ''));
-const nameIn = (path: string) => path.replace(/.*\./, '').toLowerCase();
+const nameIn = (path: string) => path.slice(path.lastIndexOf('.') + 1).toLowerCase();
 const OTHERS = [...pathsIn(BRAND, true), ...LINKS].filter((path) => !NAMES.includes(nameIn(path)));
 /** Fields that a page offers for a cell: columns of a brand, and other paths to a value or list. */
 export const CELL_FIELDS: readonly string[] = [...OF_BRAND, ...OTHERS];
