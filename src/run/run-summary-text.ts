@@ -45,9 +45,8 @@ export function summaryText(run: FinishedRun, hasColor: boolean): string {
   const closing = visibleLines(closingOf(run));
   const [mark, tone] = verdictOf(report);
   const [first, last] = report.stopped === 'min-match' ? [closing, ''] : ['', closing];
-  const head =
-    `${first}${paint(tone, mark)}: ` +
-    `${parts.length === 0 ? 'no rows' : `${parts.join(', ')} of ${records}`}\n`;
+  const counts = parts.length === 0 ? '' : `: ${parts.join(', ')} of ${records}`;
+  const head = `${first}${paint(tone, mark)}${counts}\n`;
   return ['', head, inColumns(facts), ...(last === '' ? [] : [last]), inColumns(files)].join('\n');
 }
 

@@ -94,8 +94,9 @@ export function createTerminalView(options: TerminalViewOptions) {
     if (outage !== null)
       warnOnce('outage', `the service is unavailable: ${outage}; lookups continue when it answers`);
     const account = ledger && judgeAccount(ledger);
+    const limit = countOf(account?.limit ?? 0, 'request');
     if (account?.isNearLimit)
-      warnOnce('limit', `warning: 80 % of the limit of ${countText(account.limit ?? 0)} requests is used`);
+      warnOnce('limit', `warning: ${countText(account.used)} of the limit of ${limit} are used`);
   };
   const isAskedAbout = (question: SpendingQuestion): boolean =>
     isInteractive &&

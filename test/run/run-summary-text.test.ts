@@ -45,7 +45,7 @@ describe('on a terminal', () => {
       { rows: { invalid: 4 } },
       '\u001b[31mFinished, every row is invalid\u001b[0m: \u001b[33m4 invalid\u001b[0m of 4 rows',
     ],
-    ['calm without rows', { rows: {} }, '\u001b[2mFinished, no rows\u001b[0m: no rows'],
+    ['calm without rows', { rows: {} }, '\u001b[2mFinished, no rows\u001b[0m'],
   ])('its first line is %s', (_, parts, line) => {
     const [first, ...others] = summaryText(finishedRun(parts), true).trim().split('\n');
     expect(first).toBe(line);

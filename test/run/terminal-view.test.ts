@@ -198,7 +198,7 @@ it('an outage and a near limit are reported once each, with --quiet too', () => 
     view.update({ ...ASKING, ...some });
   expect(written).toEqual([
     'the service is unavailable: status 503; lookups continue when it answers\n',
-    'warning: 80 % of the limit of 100 requests is used\n',
+    'warning: 80 of the limit of 100 requests are used\n',
   ]);
 });
 
