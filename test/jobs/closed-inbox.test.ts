@@ -103,9 +103,11 @@ onEngines([redisEngine()], (engine) => {
   test('pipes and links in place of notes and reasons are neither waited for nor written through', async () => {
     hurry();
     const scene = await createInboxScene(engine, { quota: 2 });
-    const watcher = await scene.watch();
+    const first = await scene.watch();
     await scene.drop('list.csv', domainList(4));
     const [waiting = ''] = await scene.until('waiting', 1);
+    // A watcher could take the file back while its notes are replaced.
+    await stop(first);
     await scene.write('victim', 'as it was');
     await rm(join(waiting, 'reason.txt'));
     await symlink(scene.path('victim'), join(waiting, 'reason.txt'));
@@ -120,6 +122,7 @@ onEngines([redisEngine()], (engine) => {
     execFileSync('mkfifo', [join(strange, '.brand-enrich-job.json'), join(strange, 'reason.txt')]);
     await writeFile(join(strange, 'other.csv'), domainList(1));
     await utimes(strange, LONG_AGO, LONG_AGO);
+    const watcher = await scene.watch();
 
     scene.service.options.quota = 1_000;
     // A person says so: nothing else would see it within half a minute.
